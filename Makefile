@@ -1,0 +1,32 @@
+# Every target sets up what it needs in .venv by itself; Python 3.11 or newer and make are enough.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+export OMP_NUM_THREADS ?= 1
+
+.PHONY: help reproduce test check bench clean
+
+help:  ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /: /'
+
+$(READY): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $(READY)
+
+reproduce: $(READY)  ## run all six policies on path-easy at full horizon and draw the comparison
+	$(BIN)/rising run path-easy --policy all --seeds 5 --out results/path-easy --plot
+
+test: $(READY) check  ## lint, types, layers, then every test, docstring and README example
+	$(BIN)/python -m pytest
+
+check: $(READY)
+	$(BIN)/pre-commit run --all-files
+
+bench: $(READY)  ## speed as ratios to a C yardstick, printed and written to results/bench.json
+	$(BIN)/python bench/bench.py
+
+clean:  ## remove the environment and the results
+	rm -rf $(VENV) results

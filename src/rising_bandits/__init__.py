@@ -1,0 +1,54 @@
+"""Combinatorial rising bandits: decisions made of parts that get better with practice.
+
+>>> import rising_bandits as rb
+>>> run = rb.simulate(rb.tasks.get("path-easy"), rb.CRUCB(sigma=0.01), horizon=1_000, seed=0)
+>>> int(run.rounds[-1])
+1000
+"""
+
+from rising_bandits import curves, oracles, policies, problems, theory
+from rising_bandits.errors import (
+    InfeasibleError,
+    InputError,
+    NotStartedError,
+    RisingBanditsError,
+    TooManySuperArmsError,
+)
+from rising_bandits.policies import CRUCB, SWCTS, SWCUCB, SWTS, SWUCB, IndexPolicy, Oracle, Policy, Random, RedUCB
+from rising_bandits.problems import Problem, Reward, Task, tasks
+from rising_bandits.simulation import Run, Simulation, simulate
+from rising_bandits.theory import OptimalConstant, optimal_constant
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "CRUCB",
+    "SWCTS",
+    "SWCUCB",
+    "SWTS",
+    "SWUCB",
+    "IndexPolicy",
+    "InfeasibleError",
+    "InputError",
+    "NotStartedError",
+    "OptimalConstant",
+    "Oracle",
+    "Policy",
+    "Problem",
+    "Random",
+    "RedUCB",
+    "Reward",
+    "RisingBanditsError",
+    "Run",
+    "Simulation",
+    "Task",
+    "TooManySuperArmsError",
+    "curves",
+    "optimal_constant",
+    "oracles",
+    "policies",
+    "problems",
+    "simulate",
+    "tasks",
+    "theory",
+]

@@ -1,0 +1,93 @@
+"""Checks of what users hand in, shared by every room. They never change what they check."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rising_bandits.errors import InputError
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+
+def number(
+    name: str,
+    value: Any,
+    *,
+    low: float = -math.inf,
+    high: float = math.inf,
+    open_low: bool = False,
+    open_high: bool = False,
+    wanted: str = "",
+) -> float:
+    """A finite float inside an interval, or an `InputError` that says which."""
+    left, right = "(" if open_low else "[", ")" if open_high else "]"
+    wanted = wanted or f"a finite number in {left}{low:g}, {high:g}{right}"
+    if isinstance(value, bool | str | bytes):
+        raise InputError(f"{name} must be {wanted}, got {value!r}")
+    try:
+        result = float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be {wanted}, got {value!r}") from None
+    below = result <= low if open_low else result < low
+    above = result >= high if open_high else result > high
+    if not math.isfinite(result) or below or above:
+        raise InputError(f"{name} must be {wanted}, got {value!r}")
+    return result
+
+
+def integer(name: str, value: Any, *, low: int, high: int | None = None, wanted: str = "") -> int:
+    """An integer inside an interval, or an `InputError` that says which."""
+    wanted = wanted or (f"an integer of at least {low}" if high is None else f"an integer from {low} to {high}")
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise InputError(f"{name} must be {wanted}, got {value!r}")
+    result = int(value)
+    if result < low or (high is not None and result > high):
+        raise InputError(f"{name} must be {wanted}, got {value!r}")
+    return result
+
+
+def weights(value: npt.ArrayLike, n_arms: int) -> Floats:
+    """Finite weights, one per base arm, as a new float array."""
+    try:
+        result = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"weights must be {n_arms} numbers, one per base arm, got {value!r}") from None
+    if result.shape != (n_arms,):
+        raise InputError(f"weights must have shape ({n_arms},), one per base arm, got shape {result.shape}")
+    if not np.isfinite(result).all():
+        arm = int(np.flatnonzero(~np.isfinite(result))[0])
+        raise InputError(f"weights must be finite, got {result[arm]} for arm {arm}")
+    return result
+
+
+def mask(value: npt.ArrayLike | None, n_arms: int) -> Bools | None:
+    """A boolean mask of arms that may not be used now (True = may not), or None."""
+    if value is None:
+        return None
+    result = np.asarray(value)
+    if result.dtype != np.bool_ or result.shape != (n_arms,):
+        raise InputError(
+            f"mask must be {n_arms} booleans, True for each base arm that may not be used now, "
+            f"got dtype {result.dtype} and shape {result.shape}"
+        )
+    return result if result.any() else None
+
+
+def arms(value: Sequence[int] | npt.ArrayLike, n_arms: int) -> Ints:
+    """Distinct arm numbers in the order given, as an int64 array."""
+    result = np.asarray(value)
+    if result.ndim != 1 or result.size == 0 or result.dtype.kind not in "iu":
+        raise InputError(f"arms must be a non-empty list of arm numbers from 0 to {n_arms - 1}, got {value!r}")
+    result = result.astype(np.int64, copy=False)
+    if result.min() < 0 or result.max() >= n_arms:
+        raise InputError(f"arms must be numbers from 0 to {n_arms - 1}, got {result.tolist()}")
+    if len(set(result.tolist())) != result.size:
+        raise InputError(f"arms must not repeat, got {result.tolist()}")
+    return result

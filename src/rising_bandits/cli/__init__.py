@@ -1,0 +1,1 @@
+"""The ``rising`` command: thin commands over the rest."""

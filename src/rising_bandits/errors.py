@@ -1,0 +1,23 @@
+"""Errors that a person can act on: each names the argument, its value and what would be right."""
+
+from __future__ import annotations
+
+
+class RisingBanditsError(Exception):
+    """Base of every error that the library raises on purpose."""
+
+
+class InputError(RisingBanditsError, ValueError):
+    """An argument is outside what it may be; nothing was changed."""
+
+
+class InfeasibleError(RisingBanditsError, ValueError):
+    """No super arm satisfies what was asked (a mask, a graph without a path, ...)."""
+
+
+class TooManySuperArmsError(RisingBanditsError, ValueError):
+    """The family of super arms is too large to list; the message names the size and the limit."""
+
+
+class NotStartedError(RisingBanditsError, RuntimeError):
+    """A policy was asked for a decision before ``start``."""

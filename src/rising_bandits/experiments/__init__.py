@@ -1,0 +1,1 @@
+"""Many runs: plans as data, executors, a result store, statistics."""

@@ -1,0 +1,158 @@
+"""Directed arcs with a source and a target: what path oracles share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rising_bandits._checks import Bools, Ints
+from rising_bandits.errors import InputError
+
+
+@dataclass(frozen=True)
+class Arcs:
+    """Arcs between numbered nodes. Arc ``a`` is base arm ``a``; an undirected one may be used either way."""
+
+    tail: Ints
+    head: Ints
+    n_nodes: int
+    source: int
+    target: int
+    directed: bool = True
+
+    @classmethod
+    def make(
+        cls, tails: Sequence[Any], heads: Sequence[Any], source: Any, target: Any, *, directed: bool = True
+    ) -> Arcs:
+        """Number the nodes in order of appearance and check the ends."""
+        if len(tails) != len(heads):
+            raise InputError(f"tails and heads must be equally long, got {len(tails)} and {len(heads)}")
+        if len(tails) == 0:
+            raise InputError("the graph must have at least one edge, got none")
+        number: dict[Any, int] = {}
+        for node in [*tails, *heads]:
+            number.setdefault(node, len(number))
+        for name, node in (("source", source), ("target", target)):
+            if node not in number:
+                raise InputError(f"{name} must be a node with an edge, got {node!r}")
+        if source == target:
+            raise InputError(f"source and target must differ, got {source!r} for both")
+        return cls(
+            tail=np.array([number[node] for node in tails], dtype=np.int64),
+            head=np.array([number[node] for node in heads], dtype=np.int64),
+            n_nodes=len(number),
+            source=number[source],
+            target=number[target],
+            directed=directed,
+        )
+
+    @property
+    def n_arms(self) -> int:
+        """Number of arcs, which are the base arms."""
+        return int(self.tail.size)
+
+    def steps(self) -> list[list[tuple[int, int]]]:
+        """For each node the (arm, next node) pairs that lead out of it."""
+        out: list[list[tuple[int, int]]] = [[] for _ in range(self.n_nodes)]
+        for arm, (tail, head) in enumerate(zip(self.tail.tolist(), self.head.tolist(), strict=True)):
+            if tail == head:
+                continue
+            out[tail].append((arm, head))
+            if not self.directed:
+                out[head].append((arm, tail))
+        return out
+
+    def topological_order(self) -> list[int] | None:
+        """The nodes so that every arc points forwards, or None where there is a cycle."""
+        waiting = np.bincount(self.head, minlength=self.n_nodes)
+        if not self.directed or (self.tail == self.head).any():
+            return None
+        out = self.steps()
+        ready = [node for node in range(self.n_nodes) if waiting[node] == 0]
+        order: list[int] = []
+        while ready:
+            node = ready.pop()
+            order.append(node)
+            for _, after in out[node]:
+                waiting[after] -= 1
+                if waiting[after] == 0:
+                    ready.append(after)
+        return order if len(order) == self.n_nodes else None
+
+    def reach(self, start: int, *, backwards: bool = False) -> Bools:
+        """The nodes that can be reached from ``start`` (or from which it can be reached)."""
+        tail, head = (self.head, self.tail) if backwards else (self.tail, self.head)
+        out = Arcs(tail, head, self.n_nodes, start, start, self.directed).steps()
+        seen = np.zeros(self.n_nodes, dtype=np.bool_)
+        seen[start] = True
+        stack = [start]
+        while stack:
+            for _, after in out[stack.pop()]:
+                if not seen[after]:
+                    seen[after] = True
+                    stack.append(after)
+        return seen
+
+    def useful_arcs(self) -> Bools:
+        """Arcs that start where the source reaches and end where the target is reached."""
+        forward, back = self.reach(self.source), self.reach(self.target, backwards=True)
+        useful = forward[self.tail] & back[self.head]
+        if not self.directed:
+            useful |= forward[self.head] & back[self.tail]
+        return np.asarray(useful & (self.tail != self.head), dtype=np.bool_)
+
+    def spec(self) -> dict[str, Any]:
+        """Plain data that rebuilds the arcs by `make`."""
+        return {
+            "tails": self.tail.tolist(),
+            "heads": self.head.tolist(),
+            "source": self.source,
+            "target": self.target,
+        }
+
+
+def walk_order(arcs: Arcs, arms: Sequence[int] | Ints) -> Ints:
+    """The arms of a path in the order in which it uses them; as they came where they are no path."""
+    left = {int(arm) for arm in arms}
+    if len(left) != len(arms):
+        return np.asarray(arms, dtype=np.int64)
+    path: list[int] = []
+    node = arcs.source
+    tail, head = arcs.tail, arcs.head
+    out: dict[int, list[int]] = {}
+    for arm in left:
+        out.setdefault(int(tail[arm]), []).append(arm)
+        if not arcs.directed:
+            out.setdefault(int(head[arm]), []).append(arm)
+    while left:
+        following = [arm for arm in out.get(node, ()) if arm in left]
+        if len(following) != 1:
+            return np.asarray(arms, dtype=np.int64)
+        arm = following[0]
+        left.remove(arm)
+        path.append(arm)
+        node = int(head[arm]) if int(tail[arm]) == node else int(tail[arm])
+    return np.array(path, dtype=np.int64)
+
+
+def check_walk(arcs: Arcs, arms: Sequence[int] | Ints) -> bool:
+    """Whether the arms, in any order, are a simple path from the source to the target."""
+    if len(arms) == 0 or len({int(arm) for arm in arms}) != len(arms):
+        return False
+    node = arcs.source
+    seen = {node}
+    for arm in walk_order(arcs, arms).tolist():
+        tail, head = int(arcs.tail[arm]), int(arcs.head[arm])
+        if node == tail:
+            node = head
+        elif node == head and not arcs.directed:
+            node = tail
+        else:
+            return False
+        if node in seen:
+            return False
+        seen.add(node)
+    return node == arcs.target

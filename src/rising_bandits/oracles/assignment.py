@@ -1,0 +1,178 @@
+"""Every worker gets one job of their own: the Hungarian method for rectangular tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rising_bandits import _checks
+from rising_bandits._checks import Floats, Ints
+from rising_bandits.errors import InfeasibleError, InputError
+from rising_bandits.oracles.base import KernelOracle
+from rising_bandits.oracles.operations import solve
+
+
+class Table(NamedTuple):
+    """Arms of the pairs (worker, job), -1 where a pair is not allowed, and work space."""
+
+    arm: Ints
+    worker_price: Floats
+    job_price: Floats
+    slack: Floats
+    holder: Ints
+    """The worker who holds each job; the last place is for the worker being placed."""
+    before: Ints
+    reached: Any
+
+
+@solve.register(Table)
+def _solve(state: Table, weights: Floats, out: Ints) -> int:
+    # Shortest augmenting paths with prices (Kuhn-Munkres), one worker at a time. The method is the
+    # field's own; it is written out because the loop around it is compiled, and is tested
+    # against scipy.optimize.linear_sum_assignment.
+    arm, holder, slack, before, reached = state.arm, state.holder, state.slack, state.before, state.reached
+    worker_price, job_price = state.worker_price, state.job_price
+    workers, jobs = arm.shape
+    # Infinite weights are made finite but larger than everything else together.
+    total = 1.0
+    for weight in weights:
+        if np.isfinite(weight):
+            total += 2.0 * abs(weight)
+    for job in range(jobs + 1):
+        holder[job] = -1
+        job_price[job] = 0.0
+    for worker in range(workers):
+        worker_price[worker] = 0.0
+    for worker in range(workers):
+        holder[jobs] = worker
+        at = jobs
+        for job in range(jobs + 1):
+            slack[job] = np.inf
+            before[job] = -1
+            reached[job] = False
+        while holder[at] >= 0:
+            reached[at] = True
+            owner = holder[at]
+            least = np.inf
+            nearest = -1
+            for job in range(jobs):
+                if reached[job]:
+                    continue
+                pair = arm[owner, job]
+                if pair >= 0 and weights[pair] > -np.inf:
+                    gain = min(weights[pair], total)
+                    cost = -gain - worker_price[owner] - job_price[job]
+                    if cost < slack[job]:
+                        slack[job] = cost
+                        before[job] = at
+                if slack[job] < least:
+                    least = slack[job]
+                    nearest = job
+            if nearest < 0:
+                return 0
+            for job in range(jobs + 1):
+                if reached[job]:
+                    worker_price[holder[job]] += least
+                    job_price[job] -= least
+                else:
+                    slack[job] -= least
+            at = nearest
+        while at != jobs:
+            previous = before[at]
+            holder[at] = holder[previous]
+            at = previous
+    for job in range(jobs):
+        if holder[job] >= 0:
+            out[holder[job]] = arm[holder[job], job]
+    return int(workers)
+
+
+class Assignments(KernelOracle):
+    """Every one of ``n_workers`` gets a different one of ``n_jobs``; arm ``worker * n_jobs + job`` by default.
+
+    ``pairs`` restricts the arms to the (worker, job) pairs that may be matched.
+
+    >>> Assignments(2, 3).solve([0.9, 0.8, 0.1, 0.7, 0.1, 0.2])
+    array([1, 3])
+    >>> Assignments(2, 4).count()
+    12
+    """
+
+    def __init__(self, n_workers: int, n_jobs: int, pairs: Sequence[tuple[int, int]] | None = None) -> None:
+        self.n_workers = _checks.integer("n_workers", n_workers, low=1)
+        self.n_jobs = _checks.integer("n_jobs", n_jobs, low=1)
+        if self.n_workers > self.n_jobs:
+            raise InputError(
+                f"there must be at least as many jobs as workers, got {n_workers} workers and {n_jobs} jobs; "
+                "swap the two, or add idle jobs"
+            )
+        self.complete = pairs is None
+        if pairs is None:
+            pairs = [(worker, job) for worker in range(self.n_workers) for job in range(self.n_jobs)]
+        self.pairs = [(int(worker), int(job)) for worker, job in pairs]
+        if len(set(self.pairs)) != len(self.pairs):
+            raise InputError("pairs must not repeat")
+        table = np.full((self.n_workers, self.n_jobs), -1, dtype=np.int64)
+        for arm, (worker, job) in enumerate(self.pairs):
+            if not (0 <= worker < self.n_workers and 0 <= job < self.n_jobs):
+                raise InputError(f"pairs must lie in 0..{n_workers - 1} x 0..{n_jobs - 1}, got {(worker, job)}")
+            table[worker, job] = arm
+        self.n_arms = len(self.pairs)
+        self.max_size = self.n_workers
+        self._kernel = Table(
+            arm=table,
+            worker_price=np.zeros(self.n_workers),
+            job_price=np.zeros(self.n_jobs + 1),
+            slack=np.zeros(self.n_jobs + 1),
+            holder=np.zeros(self.n_jobs + 1, dtype=np.int64),
+            before=np.zeros(self.n_jobs + 1, dtype=np.int64),
+            reached=np.zeros(self.n_jobs + 1, dtype=np.bool_),
+        )
+        if not self.complete and not self.can():
+            raise InfeasibleError("pairs must allow every worker a job of their own; no such matching exists")
+
+    def is_feasible(self, arms: Sequence[int] | Ints) -> bool:
+        chosen = [self.pairs[int(arm)] for arm in arms]
+        workers = {worker for worker, _ in chosen}
+        jobs = {job for _, job in chosen}
+        return len(chosen) == len(workers) == len(jobs) == self.n_workers
+
+    def ordered(self, arms: Sequence[int] | Ints) -> Ints:
+        return np.array(sorted((int(arm) for arm in arms), key=lambda arm: self.pairs[arm]), dtype=np.int64)
+
+    def _known_count(self) -> int | None:
+        return math.perm(self.n_jobs, self.n_workers) if self.complete else None
+
+    def count(self) -> int | None:
+        return self._known_count() if self.complete else super().count()
+
+    def enumerate(self) -> Iterator[Sequence[int]]:
+        table = self._kernel.arm
+
+        def place(worker: int, taken: set[int]) -> Iterator[list[int]]:
+            if worker == self.n_workers:
+                yield []
+                return
+            for job in range(self.n_jobs):
+                if job not in taken and table[worker, job] >= 0:
+                    for rest in place(worker + 1, taken | {job}):
+                        yield [int(table[worker, job]), *rest]
+
+        return place(0, set())
+
+    def sample(self, rng: np.random.Generator, mask: Any = None) -> Ints:
+        if not self.complete or _checks.mask(mask, self.n_arms) is not None:
+            return super().sample(rng, mask)
+        jobs = rng.permutation(self.n_jobs)[: self.n_workers]
+        return np.sort(self._kernel.arm[np.arange(self.n_workers), jobs])
+
+    def spec(self) -> dict[str, Any]:
+        return {
+            "type": "Assignments",
+            "n_workers": self.n_workers,
+            "n_jobs": self.n_jobs,
+            "pairs": None if self.complete else [list(pair) for pair in self.pairs],
+        }

@@ -1,0 +1,282 @@
+"""The cheapest path in any graph, by positive costs that fall as the index rises: Dijkstra's method."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from rising_bandits import _checks
+from rising_bandits._checks import Bools, Floats, Ints
+from rising_bandits._compile import compiled
+from rising_bandits.errors import InfeasibleError, InputError
+from rising_bandits.oracles.arcs import Arcs, check_walk, walk_order
+from rising_bandits.oracles.base import SuperArmOracle
+from rising_bandits.oracles.operations import solve
+from rising_bandits.oracles.through import simple_path_through
+
+_COSTS = {"inverse": 0, "log": 1}
+SMALLEST_WEIGHT = 1e-12
+"""Weights at or below this cost as much as this one: costs stay finite and positive."""
+
+
+class Roads(NamedTuple):
+    """Steps out of each node, the kind of cost, and work space."""
+
+    first: Ints
+    head: Ints
+    arm: Ints
+    ends: Ints
+    """Source and target."""
+    cost: Floats
+    distance: Floats
+    via: Ints
+    """The step by which each node is reached best."""
+    tail: Ints
+    key: Floats
+    item: Ints
+    kind: int
+
+
+@compiled
+def _push(key: Floats, item: Ints, size: int, value: float, node: int) -> int:
+    at = size
+    while at > 0:
+        above = (at - 1) // 2
+        if key[above] <= value:
+            break
+        key[at] = key[above]
+        item[at] = item[above]
+        at = above
+    key[at] = value
+    item[at] = node
+    return size + 1
+
+
+@compiled
+def _pop(key: Floats, item: Ints, size: int) -> int:
+    """Take the least key out of the heap; the new size is returned and the root is overwritten."""
+    size -= 1
+    value, node = key[size], item[size]
+    at = 0
+    while True:
+        child = 2 * at + 1
+        if child >= size:
+            break
+        if child + 1 < size and key[child + 1] < key[child]:
+            child += 1
+        if key[child] >= value:
+            break
+        key[at] = key[child]
+        item[at] = item[child]
+        at = child
+    key[at] = value
+    item[at] = node
+    return size
+
+
+@compiled
+def cheapest(state: Roads, out: Ints) -> int:
+    """Write the path of least ``state.cost`` into ``out``; an infinite cost forbids an arm."""
+    source, target = state.ends[0], state.ends[1]
+    for node in range(state.distance.size):
+        state.distance[node] = np.inf
+        state.via[node] = -1
+    state.distance[source] = 0.0
+    size = _push(state.key, state.item, 0, 0.0, source)
+    while size > 0:
+        distance, node = state.key[0], state.item[0]
+        size = _pop(state.key, state.item, size)
+        if distance > state.distance[node]:
+            continue
+        if node == target:
+            break
+        for step in range(state.first[node], state.first[node + 1]):
+            reach = distance + state.cost[state.arm[step]]
+            head = state.head[step]
+            if reach < state.distance[head]:
+                state.distance[head] = reach
+                state.via[head] = step
+                size = _push(state.key, state.item, size, reach, head)
+    if state.via[target] < 0:
+        return 0
+    length = 0
+    node = target
+    while node != source:
+        step = state.via[node]
+        out[length] = state.arm[step]
+        length += 1
+        node = state.tail[step]
+    for place in range(length // 2):
+        out[place], out[length - 1 - place] = out[length - 1 - place], out[place]
+    return length
+
+
+@solve.register(Roads)
+def _solve(state: Roads, weights: Floats, out: Ints) -> int:
+    for arm in range(weights.size):
+        weight = weights[arm]
+        if weight == -np.inf:
+            state.cost[arm] = np.inf
+        elif state.kind == 0:
+            state.cost[arm] = 1.0 / max(weight, SMALLEST_WEIGHT)
+        else:
+            state.cost[arm] = max(0.0, -math.log(max(weight, SMALLEST_WEIGHT)))
+    return cheapest(state, out)
+
+
+class CostPaths(SuperArmOracle):
+    """Simple paths from a source to a target in any graph; the one of least total cost is best.
+
+    ``cost`` turns an index into a cost: ``"inverse"`` is 1/index (an index is one over a time; exact for
+    the harmonic reward), ``"log"`` is -log(index), at least 0 (an index is a chance of success; exact for
+    the product reward), and a function maps the array of indices to positive costs. Exact for
+    the costs; indices at or below 1e-12 cost as much as 1e-12.
+
+    >>> oracle = CostPaths(["s", "s", "a", "t"], ["a", "t", "t", "s"], "s", "t")
+    >>> oracle.solve([0.5, 0.2, 0.5, 0.1])
+    array([0, 2])
+    """
+
+    note = "exact for positive costs that fall as the index rises, not for sums of indices"
+
+    def __init__(
+        self,
+        tails: Sequence[Any],
+        heads: Sequence[Any],
+        source: Any,
+        target: Any,
+        *,
+        cost: str | Callable[[Floats], npt.ArrayLike] = "inverse",
+        directed: bool = True,
+    ) -> None:
+        if isinstance(cost, str) and cost not in _COSTS:
+            raise InputError(f"cost must be 'inverse', 'log' or a function of the indices, got {cost!r}")
+        self.cost = cost
+        self.arcs = Arcs.make(tails, heads, source, target, directed=directed)
+        self.n_arms = self.arcs.n_arms
+        if not self.arcs.useful_arcs().any():
+            raise InfeasibleError(f"there is no path from source {source!r} to target {target!r}")
+        # A simple path has fewer edges than there are nodes.
+        self.max_size = min(self.n_arms, self.arcs.n_nodes - 1)
+        steps = self.arcs.steps()
+        flat = [(node, arm, head) for node, out in enumerate(steps) for arm, head in out]
+        self._state = Roads(
+            first=np.concatenate([[0], np.cumsum([len(out) for out in steps])]).astype(np.int64),
+            head=np.array([head for _, _, head in flat], dtype=np.int64),
+            arm=np.array([arm for _, arm, _ in flat], dtype=np.int64),
+            ends=np.array([self.arcs.source, self.arcs.target], dtype=np.int64),
+            cost=np.zeros(self.n_arms),
+            distance=np.zeros(self.arcs.n_nodes),
+            via=np.zeros(self.arcs.n_nodes, dtype=np.int64),
+            tail=np.array([node for node, _, _ in flat], dtype=np.int64),
+            key=np.zeros(len(flat) + 2),
+            item=np.zeros(len(flat) + 2, dtype=np.int64),
+            kind=_COSTS[cost] if isinstance(cost, str) else -1,
+        )
+
+    def kernel(self) -> Roads | None:
+        return self._state if isinstance(self.cost, str) else None
+
+    def best(self, weights: Floats) -> Ints:
+        return self.search(weights, None)
+
+    def search(self, weights: Floats, mask: Bools | None) -> Ints:
+        if isinstance(self.cost, str):
+            return super().search(weights, mask)
+        costs = np.array(self.cost(weights), dtype=np.float64)
+        if costs.shape != weights.shape or not (costs >= 0).all():
+            raise InputError("cost must return one cost of at least 0 per arm")
+        if mask is not None:
+            costs[mask] = np.inf
+        self._state.cost[:] = costs
+        out = np.empty(self.max_size, dtype=np.int64)
+        size = cheapest(self._state, out)
+        if size == 0:
+            raise self._nothing_left(mask)
+        return out[:size]
+
+    def is_feasible(self, arms: Sequence[int] | Ints) -> bool:
+        return check_walk(self.arcs, arms)
+
+    def ordered(self, arms: Sequence[int] | Ints) -> Ints:
+        return walk_order(self.arcs, arms)
+
+    def enumerate(self) -> Iterator[Sequence[int]]:
+        steps = self.arcs.steps()
+        alive = self.arcs.reach(self.arcs.target, backwards=True)
+
+        def extend(node: int, seen: frozenset[int], path: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+            if node == self.arcs.target:
+                yield path
+                return
+            for arm, head in steps[node]:
+                if head not in seen and alive[head]:
+                    yield from extend(head, seen | {head}, (*path, arm))
+
+        return extend(self.arcs.source, frozenset({self.arcs.source}), ())
+
+    def containing(
+        self, arm: int, mask: npt.ArrayLike | None = None, prefer: npt.ArrayLike | None = None
+    ) -> Ints | None:
+        arm = _checks.integer("arm", arm, low=0, high=self.n_arms - 1)
+        blocked = _checks.mask(mask, self.n_arms)
+        liked = np.zeros(self.n_arms, dtype=np.bool_) if prefer is None else np.asarray(prefer, dtype=np.bool_)
+        if (blocked is not None and blocked[arm]) or not self.arcs.useful_arcs()[arm]:
+            return None
+        steps = self.arcs.steps()
+        ends = [(int(self.arcs.tail[arm]), int(self.arcs.head[arm]))]
+        if not self.arcs.directed:
+            ends.append((ends[0][1], ends[0][0]))
+        cost = np.where(liked, 0.01, 1.0)
+        if blocked is not None:
+            cost[blocked] = np.inf
+        for tail, head in ends:
+            # Two shortest pieces usually fit together; where they meet, an exact search decides.
+            one = _piece(steps, cost, self.arcs.source, tail, {head})
+            if one is not None:
+                two = _piece(steps, cost, head, self.arcs.target, one[1])
+                if two is not None:
+                    return np.sort(np.array([*one[0], arm, *two[0]], dtype=np.int64))
+        return simple_path_through(self.arcs, arm, blocked)
+
+    def spec(self) -> dict[str, Any] | None:
+        if not isinstance(self.cost, str):
+            return None
+        return {"type": "CostPaths", **self.arcs.spec(), "cost": self.cost, "directed": self.arcs.directed}
+
+
+def _piece(
+    steps: list[list[tuple[int, int]]], cost: Floats, start: int, end: int, avoid: set[int]
+) -> tuple[list[int], set[int]] | None:
+    """The cheapest path between two nodes that avoids some, with the nodes that it uses."""
+    if start in avoid or end in avoid:
+        return None
+    best: dict[int, float] = {start: 0.0}
+    via: dict[int, tuple[int, int]] = {}
+    heap = [(0.0, start)]
+    while heap:
+        distance, node = heapq.heappop(heap)
+        if node == end:
+            break
+        if distance > best[node]:
+            continue
+        for arm, head in steps[node]:
+            reach = distance + float(cost[arm])
+            if head not in avoid and reach < best.get(head, math.inf):
+                best[head] = reach
+                via[head] = (arm, node)
+                heapq.heappush(heap, (reach, head))
+    if end not in best:
+        return None
+    arms: list[int] = []
+    nodes = {end}
+    while end != start:
+        arm, end = via[end]
+        arms.append(arm)
+        nodes.add(end)
+    return arms[::-1], nodes

@@ -1,0 +1,145 @@
+"""The best path in an acyclic graph, by weights of any sign: a dynamic programme over its nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rising_bandits._checks import Ints
+from rising_bandits.errors import InfeasibleError, InputError
+from rising_bandits.oracles.arcs import Arcs, check_walk, walk_order
+from rising_bandits.oracles.base import KernelOracle
+from rising_bandits.oracles.operations import solve
+
+
+class Dag(NamedTuple):
+    """Nodes in topological order from the source (0) to the target (last); arcs by their head."""
+
+    first: Ints
+    """Arcs into node ``v`` are ``first[v]`` to ``first[v + 1]``."""
+    tail: Ints
+    arm: Ints
+    value: Any
+    via: Ints
+
+
+@solve.register(Dag)
+def _solve(state: Dag, weights: Any, out: Ints) -> int:
+    value, via, first, tail, arm = state.value, state.via, state.first, state.tail, state.arm
+    value[0] = 0.0
+    for node in range(1, value.size):
+        best = -np.inf
+        chosen = -1
+        for arc in range(first[node], first[node + 1]):
+            total = value[tail[arc]] + weights[arm[arc]]
+            better = total > best
+            best = total if better else best
+            chosen = arc if better else chosen
+        value[node] = best
+        via[node] = chosen
+    node = value.size - 1
+    if via[node] < 0:
+        return 0
+    size = 0
+    while node > 0:
+        arc = via[node]
+        out[size] = arm[arc]
+        size += 1
+        node = tail[arc]
+    for place in range(size // 2):
+        out[place], out[size - 1 - place] = out[size - 1 - place], out[place]
+    return size
+
+
+class DagPaths(KernelOracle):
+    """Paths from a source to a target in a directed acyclic graph; exact for weights of any sign.
+
+    Arcs that lie on no such path are arms that no super arm holds.
+
+    >>> oracle = DagPaths(tails=["s", "s", "a"], heads=["a", "t", "t"], source="s", target="t")
+    >>> oracle.solve([0.2, 0.5, 0.4])
+    array([0, 2])
+    >>> oracle.count()
+    2
+    """
+
+    def __init__(self, tails: Sequence[Any], heads: Sequence[Any], source: Any, target: Any) -> None:
+        self.arcs = Arcs.make(tails, heads, source, target)
+        order = self.arcs.topological_order()
+        if order is None:
+            raise InputError("the graph must have no directed cycle; for a graph with cycles use costs (Dijkstra)")
+        self.n_arms = self.arcs.n_arms
+        useful = self.arcs.useful_arcs()
+        if not useful.any():
+            raise InfeasibleError(f"there is no path from source {source!r} to target {target!r}")
+        keep = np.flatnonzero(useful)
+        nodes = (
+            {self.arcs.source, self.arcs.target}
+            | set(self.arcs.tail[keep].tolist())
+            | set(self.arcs.head[keep].tolist())
+        )
+        rank = {node: place for place, node in enumerate(node for node in order if node in nodes)}
+        arcs = sorted((rank[int(self.arcs.head[a])], rank[int(self.arcs.tail[a])], int(a)) for a in keep)
+        first = np.zeros(len(rank) + 1, dtype=np.int64)
+        for head, _, _ in arcs:
+            first[head + 1] += 1
+        self._first = np.cumsum(first)
+        self._tail = np.array([tail for _, tail, _ in arcs], dtype=np.int64)
+        self._arm = np.array([a for _, _, a in arcs], dtype=np.int64)
+        longest = [0] * len(rank)
+        ways = [1] + [0] * (len(rank) - 1)
+        for head, tail, _ in arcs:
+            longest[head] = max(longest[head], longest[tail] + 1)
+            ways[head] += ways[tail]
+        self.max_size = longest[-1]
+        self._ways = ways
+        self._kernel = Dag(
+            first=self._first,
+            tail=self._tail,
+            arm=self._arm,
+            value=np.zeros(len(rank)),
+            via=np.full(len(rank), -1, dtype=np.int64),
+        )
+
+    def is_feasible(self, arms: Sequence[int] | Ints) -> bool:
+        return check_walk(self.arcs, arms)
+
+    def ordered(self, arms: Sequence[int] | Ints) -> Ints:
+        return walk_order(self.arcs, arms)
+
+    def count(self) -> int:
+        return self._ways[-1]
+
+    def _known_count(self) -> int:
+        return self._ways[-1]
+
+    def enumerate(self) -> Iterator[Sequence[int]]:
+        def back(node: int) -> Iterator[list[int]]:
+            if node == 0:
+                yield []
+                return
+            for arc in range(self._first[node], self._first[node + 1]):
+                for path in back(int(self._tail[arc])):
+                    yield [*path, int(self._arm[arc])]
+
+        return back(len(self._ways) - 1)
+
+    def sample(self, rng: np.random.Generator, mask: Any = None) -> Ints:
+        if mask is not None and np.asarray(mask).any():
+            return super().sample(rng, mask)
+        path: list[int] = []
+        node = len(self._ways) - 1
+        while node > 0:
+            # Walking backwards in proportion to the number of ways makes every path equally likely.
+            arcs = range(int(self._first[node]), int(self._first[node + 1]))
+            shares = [self._ways[int(self._tail[arc])] for arc in arcs]
+            mark = rng.random() * sum(shares)
+            arc = arcs[int(np.searchsorted(np.cumsum(np.array(shares, dtype=np.float64)), mark, side="right"))]
+            path.append(int(self._arm[arc]))
+            node = int(self._tail[arc])
+        return np.sort(np.array(path, dtype=np.int64))
+
+    def spec(self) -> dict[str, Any]:
+        return {"type": "DagPaths", **self.arcs.spec()}

@@ -1,0 +1,91 @@
+"""A family of super arms given as a list: the best of them by trying all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rising_bandits import _checks
+from rising_bandits._checks import Floats, Ints
+from rising_bandits.errors import InputError
+from rising_bandits.oracles.base import KernelOracle
+from rising_bandits.oracles.operations import solve
+
+
+class SetList(NamedTuple):
+    """Super arm ``s`` is ``members[first[s]:first[s + 1]]``."""
+
+    first: Ints
+    members: Ints
+
+
+def pack(super_arms: Sequence[Ints]) -> SetList:
+    """Super arms laid end to end, as compiled code reads them.
+
+    >>> pack([np.array([0]), np.array([1, 2])]).first.tolist()
+    [0, 1, 3]
+    """
+    sizes = [len(arms) for arms in super_arms]
+    first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    return SetList(first, np.concatenate(super_arms).astype(np.int64))
+
+
+@solve.register(SetList)
+def _solve(state: SetList, weights: Floats, out: Ints) -> int:
+    best = -np.inf
+    chosen = -1
+    for place in range(state.first.size - 1):
+        total = 0.0
+        for member in range(state.first[place], state.first[place + 1]):
+            total += weights[state.members[member]]
+        if total > best:
+            best = total
+            chosen = place
+    if chosen < 0:
+        return 0
+    start = state.first[chosen]
+    size = state.first[chosen + 1] - start
+    for place in range(size):
+        out[place] = state.members[start + place]
+    return int(size)
+
+
+class ExplicitSets(KernelOracle):
+    """An explicit list of super arms, each a list of arm numbers.
+
+    >>> ExplicitSets([[0], [1, 2]]).solve([0.5, 0.3, 0.4])
+    array([1, 2])
+    """
+
+    def __init__(self, super_arms: Sequence[Sequence[int]], n_arms: int | None = None) -> None:
+        if len(super_arms) == 0:
+            raise InputError("super_arms must hold at least one super arm, got none")
+        highest = 1 + max((max(arms, default=-1) for arms in super_arms), default=-1)
+        self.n_arms = _checks.integer("n_arms", highest if n_arms is None else n_arms, low=max(1, highest))
+        seen: dict[tuple[int, ...], None] = {}
+        for arms in super_arms:
+            key = tuple(sorted(_checks.arms(list(arms), self.n_arms).tolist()))
+            if key in seen:
+                raise InputError(f"super_arms must not repeat, got {list(key)} twice")
+            seen[key] = None
+        self._known = sorted(seen)
+        self._feasible = set(self._known)
+        self.max_size = max(len(arms) for arms in self._known)
+        self._kernel = pack([np.array(arms, dtype=np.int64) for arms in self._known])
+
+    def is_feasible(self, arms: Sequence[int] | Ints) -> bool:
+        return tuple(sorted(int(arm) for arm in arms)) in self._feasible
+
+    def count(self) -> int:
+        return len(self._known)
+
+    def _known_count(self) -> int:
+        return len(self._known)
+
+    def enumerate(self) -> Iterator[Sequence[int]]:
+        return iter(self._known)
+
+    def spec(self) -> dict[str, Any]:
+        return {"type": "ExplicitSets", "super_arms": [list(arms) for arms in self._known], "n_arms": self.n_arms}

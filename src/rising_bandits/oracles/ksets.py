@@ -1,0 +1,109 @@
+"""Sets of exactly k arms: the k largest weights. Best for sums (top-k) and for the maximum (k-MAX)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rising_bandits import _checks
+from rising_bandits._checks import Floats, Ints
+from rising_bandits._compile import compiled
+from rising_bandits.errors import InputError
+from rising_bandits.oracles.base import KernelOracle
+from rising_bandits.oracles.operations import solve
+from rising_bandits.oracles.sorting import sort_ascending
+
+
+class KSets(NamedTuple):
+    """The size of a super arm."""
+
+    k: int
+
+
+@compiled
+def _worse(weights: Floats, a: int, b: int) -> bool:
+    """A strict order by weight, then by number, so that ties never depend on the search."""
+    return bool(weights[a] < weights[b] or (weights[a] == weights[b] and a > b))
+
+
+@compiled
+def _sink(weights: Floats, heap: Ints, root: int, size: int) -> None:
+    """Restore a heap whose root is its worst arm."""
+    item = heap[root]
+    while True:
+        child = 2 * root + 1
+        if child >= size:
+            break
+        if child + 1 < size and _worse(weights, heap[child + 1], heap[child]):
+            child += 1
+        if not _worse(weights, heap[child], item):
+            break
+        heap[root] = heap[child]
+        root = child
+    heap[root] = item
+
+
+@solve.register(KSets)
+def _solve(state: KSets, weights: Floats, out: Ints) -> int:
+    # A heap of the k best so far: nearly every arm costs one comparison with its root.
+    k = state.k
+    for arm in range(k):
+        out[arm] = arm
+    for place in range(k // 2 - 1, -1, -1):
+        _sink(weights, out, place, k)
+    worst = weights[out[0]]
+    for arm in range(k, weights.size):
+        if weights[arm] > worst:
+            out[0] = arm
+            _sink(weights, out, 0, k)
+            worst = weights[out[0]]
+    if worst == -np.inf:
+        return 0
+    sort_ascending(out, k)
+    return k
+
+
+class KSubsets(KernelOracle):
+    """All sets of exactly ``k`` of ``n_arms`` base arms; the k largest weights are best.
+
+    For the k-MAX reward the same set is best: it holds the largest weight, and takes the next
+    largest in case that one disappoints.
+
+    >>> KSubsets(4, 2).solve([0.1, 0.9, 0.3, 0.5])
+    array([1, 3])
+    >>> KSubsets(4, 2).count()
+    6
+    """
+
+    def __init__(self, n_arms: int, k: int) -> None:
+        self.n_arms = _checks.integer("n_arms", n_arms, low=1)
+        if isinstance(k, int | np.integer) and k > n_arms:
+            raise InputError(f"k must be at most the number of arms, {n_arms}, got {k}")
+        self.max_size = _checks.integer("k", k, low=1, high=n_arms)
+        self._kernel = KSets(self.max_size)
+
+    def is_feasible(self, arms: Sequence[int] | Ints) -> bool:
+        return len(arms) == self.max_size and len({int(arm) for arm in arms}) == self.max_size
+
+    def count(self) -> int:
+        return math.comb(self.n_arms, self.max_size)
+
+    def _known_count(self) -> int:
+        return self.count()
+
+    def enumerate(self) -> Iterator[Sequence[int]]:
+        return combinations(range(self.n_arms), self.max_size)
+
+    def sample(self, rng: np.random.Generator, mask: Any = None) -> Ints:
+        blocked = _checks.mask(mask, self.n_arms)
+        free = np.arange(self.n_arms) if blocked is None else np.flatnonzero(~blocked)
+        if free.size < self.max_size:
+            raise self._nothing_left(blocked)
+        return np.sort(rng.choice(free, self.max_size, replace=False)).astype(np.int64)
+
+    def spec(self) -> dict[str, Any]:
+        return {"type": "KSubsets", "n_arms": self.n_arms, "k": self.max_size}

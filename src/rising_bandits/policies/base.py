@@ -1,0 +1,212 @@
+"""What every policy does around its equation: start, cover all arms, check feedback, save and load."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from rising_bandits import _checks
+from rising_bandits._checks import Bools, Floats, Ints
+from rising_bandits.errors import InputError, NotStartedError
+from rising_bandits.policies import state as plain
+from rising_bandits.problems.base import Problem
+
+PLAYS_FIRST = 2
+"""Every unit is played this often before indices decide."""
+
+
+class Policy(ABC):
+    """The ritual of a policy; a policy of one's own may also be any object with these methods.
+
+    ``start``, then rounds of ``select`` and ``observe``. Round t is the number of rounds observed so
+    far plus one. A policy never sees an environment, nor its regret.
+    """
+
+    name: ClassVar[str]
+    """How the command line calls it."""
+
+    problem: Problem
+    horizon: int | None
+    rng: np.random.Generator
+    _round: int = 0
+    _proposed: bytes = b""
+
+    def start(self, problem: Problem, horizon: int | None = None, rng: np.random.Generator | int | None = None) -> None:
+        """Forget everything and begin at round 1 on a problem."""
+        if not isinstance(cast(object, problem), Problem):
+            raise InputError(f"problem must be a Problem such as ShortestPath(...), got {problem!r}")
+        if horizon is not None:
+            horizon = _checks.integer("horizon", horizon, low=1)
+        if not isinstance(rng, np.random.Generator):
+            rng = np.random.default_rng(rng)
+        self._begin(problem, horizon)
+        self.problem, self.horizon, self.rng, self._round, self._proposed = problem, horizon, rng, 1, b""
+
+    @property
+    def round(self) -> int:
+        """The round that is about to be played, from 1."""
+        self._check_started()
+        return self._round
+
+    def _check_started(self) -> None:
+        if self._round == 0:
+            raise NotStartedError(
+                f"{type(self).__name__} has no problem yet; call start(problem, horizon=..., rng=...)"
+            )
+
+    @abstractmethod
+    def _begin(self, problem: Problem, horizon: int | None) -> None:
+        """Build the state for a problem, or refuse before anything changes."""
+
+    def select(self, mask: npt.ArrayLike | None = None) -> Ints:
+        """The arms to play this round, ascending. ``mask`` is True for arms that may not be used now."""
+        self._check_started()
+        arms = np.sort(self._choose(None if mask is None else _checks.mask(mask, self.problem.n_arms)))
+        self._proposed = arms.tobytes()
+        return arms
+
+    @abstractmethod
+    def _choose(self, mask: Bools | None) -> Ints:
+        """The arms to play this round, in any order."""
+
+    @abstractmethod
+    def _learn(self, arms: Ints, outcomes: Floats, played: int) -> None:
+        """Take in checked outcomes; only the first ``played`` arms were played."""
+
+    @abstractmethod
+    def indices(self) -> Floats:
+        """The current indices: one per base arm, or one per super arm for super-arm policies."""
+
+    def observe(
+        self,
+        arms: Sequence[int] | Ints,
+        outcomes: Sequence[float] | Floats,
+        played: Sequence[bool] | Bools | None = None,
+    ) -> None:
+        """Take in what came back, in the order of ``arms``: any feasible super arm, proposed or not.
+
+        ``played`` says which arms were really played (cascading feedback, lost reports); the others
+        are not counted and their outcomes are ignored.
+        """
+        self._check_started()
+        if isinstance(arms, np.ndarray) and arms.dtype == np.int64 and arms.tobytes() == self._proposed:
+            numbers = arms
+        else:
+            numbers = self.problem.oracle.check_super_arm(arms)
+        if len(outcomes) != numbers.size:
+            raise InputError(f"outcomes must hold one per arm, {numbers.size}, got {len(outcomes)}")
+        values = np.zeros(numbers.size)
+        count = numbers.size
+        if played is None:
+            for place, outcome in enumerate(outcomes):
+                values[place] = self._checked_outcome(numbers[place], outcome)
+        else:
+            if len(played) != numbers.size:
+                raise InputError(f"played must hold one boolean per arm, {numbers.size}, got {len(played)}")
+            order = [place for place, was in enumerate(played) if was]
+            count = len(order)
+            for place, old in enumerate(order):
+                values[place] = self._checked_outcome(numbers[old], outcomes[old])
+            numbers = numbers[order + [place for place, was in enumerate(played) if not was]]
+        self._learn(numbers, values, count)
+        self._round += 1
+
+    def _checked_outcome(self, arm: int, outcome: float) -> float:
+        try:
+            # NaN is not between anything, so it is refused too.
+            inside = bool(0.0 <= outcome <= 1.0)
+        except (TypeError, ValueError):
+            inside = False
+        if inside:
+            return outcome
+        label = self.problem.labels[int(arm)]
+        raise InputError(f"outcomes must be numbers in [0, 1], got {outcome!r} for arm {label!r}; rescale them first")
+
+    def parameters(self) -> dict[str, Any]:
+        """The arguments that make an equal policy."""
+        return {name: getattr(self, name) for name in getattr(self, "__dataclass_fields__", ())}
+
+    def state(self) -> dict[str, Any]:
+        """Everything as plain data (JSON can hold it); `from_state` continues bit for bit."""
+        self._check_started()
+        return {
+            "version": plain.VERSION,
+            "policy": type(self).__name__,
+            "parameters": self.parameters(),
+            "problem": self.problem.spec(),
+            "horizon": self.horizon,
+            "round": self._round,
+            "rng": plain.dump_rng(self.rng),
+            **self._dump(),
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], problem: Problem | None = None) -> Self:
+        """The policy as it was when ``state()`` was called.
+
+        ``problem`` is needed only where the problem holds code of the user's own.
+        """
+        if state.get("version") != plain.VERSION:
+            raise InputError(f"state must be of version {plain.VERSION}, got {state.get('version')!r}")
+        if state.get("policy") != cls.__name__:
+            raise InputError(f"state must be one of {cls.__name__}, got one of {state.get('policy')!r}")
+        if problem is None:
+            if state["problem"] is None:
+                raise InputError("state holds no problem (its oracle or reward is the user's own code); pass problem=")
+            problem = Problem.from_spec(state["problem"])
+        policy = cls(**state["parameters"])
+        policy.start(problem, state["horizon"], plain.load_rng(state["rng"]))
+        policy._load(state)
+        policy._round = int(state["round"])
+        return policy
+
+    def _dump(self) -> dict[str, Any]:
+        return {}
+
+    def _load(self, state: dict[str, Any]) -> None:
+        """Fill a freshly started policy with what `_dump` wrote."""
+        return
+
+    def actor(self) -> Any:
+        """The state that the compiled loop plays with, or None where only Python can decide now."""
+        return None
+
+    def take_back(self, t: int) -> None:
+        """Go on from where the compiled loop left off, at round ``t``."""
+        self._round = t
+
+
+class Cover:
+    """Which units still need their first plays, and which of them to aim at next.
+
+    A unit is left alone once it has two plays, or when it was aimed at twice and not reached
+    (with cascading feedback an earlier failure can keep it from being played).
+    """
+
+    def __init__(self, n_units: int) -> None:
+        self.aims = np.zeros(n_units, dtype=np.int8)
+        self._next = 0
+
+    def waiting(self, plays: Ints) -> Bools:
+        """Which units still need plays."""
+        return (plays < PLAYS_FIRST) & (self.aims < PLAYS_FIRST)
+
+    def target(self, plays: Ints) -> int | None:
+        """The first unit that still needs plays, or None."""
+        while self._next < plays.size:
+            if plays[self._next] < PLAYS_FIRST and self.aims[self._next] < PLAYS_FIRST:
+                return self._next
+            self._next += 1
+        return None
+
+    def give_up(self, unit: int) -> None:
+        """Stop aiming at a unit that no super arm holds."""
+        self.aims[unit] = PLAYS_FIRST
+
+    def reset(self) -> None:
+        """Look from the first unit again (after the counts were replaced)."""
+        self._next = 0

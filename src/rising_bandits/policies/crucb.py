@@ -1,0 +1,74 @@
+"""CRUCB, the paper's policy: rising indices of base arms, then the oracle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rising_bandits import _checks
+from rising_bandits.errors import InputError
+from rising_bandits.policies.levels import BaseArmPolicy
+from rising_bandits.policies.rising import Rising, make_rising
+from rising_bandits.problems.base import Problem
+
+BONUSES = {"paper": 30.0, "reference": 4.0}
+"""C in C·log t: 10·log t³ in the paper, 4·log t in the program that its authors published."""
+
+
+def bonus_constant(bonus: str | float) -> float:
+    """The constant C of the bonus C·log t.
+
+    >>> bonus_constant("paper"), bonus_constant(2.5)
+    (30.0, 2.5)
+    """
+    if isinstance(bonus, str):
+        if bonus not in BONUSES:
+            raise InputError(f"bonus must be 'paper', 'reference' or a number C for C·log t, got {bonus!r}")
+        return BONUSES[bonus]
+    return _checks.number(
+        "bonus", bonus, low=0.0, wanted="'paper', 'reference' or a number C of at least 0 for C·log t"
+    )
+
+
+def check_rising(epsilon: float, sigma: float, bonus: str | float) -> None:
+    """Refuse parameters outside what the rising index allows."""
+    _checks.number("epsilon", epsilon, low=0.0, high=0.5, open_low=True, open_high=True)
+    _checks.number("sigma", sigma, low=0.0, wanted="a number of at least 0, the subgaussian constant of the noise")
+    bonus_constant(bonus)
+
+
+@dataclass(kw_only=True, eq=False)
+class CRUCB(BaseArmPolicy):
+    r"""Combinatorial Rising UCB (*Combinatorial Rising Bandits*, ICLR 2026, Algorithm 1).
+
+    The index of an arm with :math:`N` plays and window :math:`h = \max(1, \lceil\varepsilon N\rceil)`,
+    at most :math:`N/2`, is an optimistic forecast of its outcome at play :math:`t`:
+
+    .. math::
+
+        \frac1h \sum_l X(l) + \frac1h \sum_l (t-l) \frac{X(l) - X(l-h)}{h}
+        + \sigma (t-N+h-1) \sqrt{\frac{10 \log t^3}{h^3}}, \quad l = N-h+1..N.
+
+    Assumes means that rise and are concave in an arm's own plays, and noise that is
+    ``sigma``-subgaussian. Costs O(1) per arm and round, and O(``epsilon`` N) memory per arm.
+
+    >>> import numpy as np, rising_bandits as rb
+    >>> policy = CRUCB(sigma=0.1)
+    >>> policy.start(rb.problems.TopK(["x", "y"], k=1), rng=np.random.default_rng(0))
+    >>> for outcome in (0.2, 0.3, 0.5, 0.5):
+    ...     arms = policy.select()
+    ...     policy.observe(arms, [outcome])
+    >>> policy.indices().round(2).tolist()
+    [2.68, 2.58]
+    """
+
+    name = "crucb"
+
+    epsilon: float = 0.125
+    sigma: float = 0.01
+    bonus: str | float = "paper"
+
+    def __post_init__(self) -> None:
+        check_rising(self.epsilon, self.sigma, self.bonus)
+
+    def make_rule(self, n_units: int, problem: Problem, horizon: int | None) -> Rising:
+        return make_rising(n_units, epsilon=self.epsilon, sigma=self.sigma, constant=bonus_constant(self.bonus))

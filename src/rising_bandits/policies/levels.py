@@ -1,0 +1,233 @@
+"""The two levels that an index can live on: base arms (then the oracle) or listed super arms (then the largest)."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+
+from rising_bandits._checks import Bools, Floats, Ints
+from rising_bandits.errors import InfeasibleError, InputError, TooManySuperArmsError
+from rising_bandits.oracles.explicit import pack
+from rising_bandits.policies import state as plain
+from rising_bandits.policies.actors import BaseArms, SuperArms
+from rising_bandits.policies.base import PLAYS_FIRST, Cover, Policy
+from rising_bandits.policies.operations import indices, select, update, update_all
+from rising_bandits.policies.rings import with_room
+from rising_bandits.problems.base import Problem
+
+
+class RulePolicy(Policy):
+    """A policy made of an index rule: the subclass writes `make_rule`, and that is all.
+
+    The rule is a NamedTuple with compiled ``indices`` and ``update`` (see `rising_bandits.policies.operations`),
+    or any Python object with methods of those names.
+    """
+
+    _rule: Any
+    _cover: Cover
+
+    @abstractmethod
+    def make_rule(self, n_units: int, problem: Problem, horizon: int | None) -> Any:
+        """The state of the index rule before the first play of any of ``n_units`` units."""
+
+    @property
+    def plays(self) -> Ints:
+        """Plays of every unit so far."""
+        self._check_started()
+        return self._rule.plays.copy()  # type: ignore[no-any-return]
+
+    def _make_room(self, pushes: int) -> None:
+        """Add memory to compiled rules before they need it."""
+        old = getattr(self._rule, "rings", None)
+        if old is not None and (new := with_room(old, pushes)) is not old:
+            self._rule = self._rule._replace(rings=new)
+
+    def _dump(self) -> dict[str, Any]:
+        return {"rule": plain.dump_rule(self._rule), "aims": plain.encode_array(self._cover.aims)}
+
+    def _load(self, state: dict[str, Any]) -> None:
+        self._rule = plain.load_rule(self._rule, state["rule"])
+        self._cover.aims[:] = plain.decode_array(state["aims"])
+        self._cover.reset()
+
+
+class BaseArmPolicy(RulePolicy):
+    """Indices of base arms, and the oracle picks the super arm."""
+
+    _weights: Floats
+    _arms: Ints
+    _kernel: Any
+
+    def _begin(self, problem: Problem, horizon: int | None) -> None:
+        oracle = problem.oracle
+        if horizon is not None and horizon < PLAYS_FIRST * oracle.n_arms:
+            needed = cover_rounds(problem)
+            if horizon < needed:
+                raise InputError(
+                    f"horizon must be at least {needed}: so many rounds give each of the {oracle.n_arms} base arms "
+                    f"its first {PLAYS_FIRST} plays; got {horizon}"
+                )
+        self._rule = self.make_rule(oracle.n_arms, problem, horizon)
+        self._cover = Cover(oracle.n_arms)
+        self._weights = np.zeros(oracle.n_arms)
+        self._arms = np.zeros(oracle.max_size, dtype=np.int64)
+        self._kernel = oracle.kernel() if isinstance(self._rule, tuple) else None
+
+    def _aim(self, mask: Bools | None) -> Ints | None:
+        """A super arm that holds an arm which still needs plays, and many like it."""
+        while (target := self._cover.target(self._rule.plays)) is not None:
+            waiting = self._cover.waiting(self._rule.plays)
+            arms = self.problem.oracle.containing(target, mask=mask, prefer=waiting)
+            if arms is not None:
+                return arms
+            if mask is None:
+                self._cover.give_up(target)
+                continue
+            # Blocked now, not for ever: look for another one that can be reached.
+            for other in np.flatnonzero(waiting & ~mask)[:64]:
+                arms = self.problem.oracle.containing(int(other), mask=mask, prefer=waiting)
+                if arms is not None:
+                    return arms
+            return None
+        return None
+
+    def _choose(self, mask: Bools | None) -> Ints:
+        arms = self._aim(mask)
+        if arms is not None:
+            return arms
+        if self._kernel is not None and mask is None:
+            return self._arms[: select(self.actor(), self._round, self.rng, self._arms)]
+        indices(self._rule, self._round, self.rng, self._weights)
+        return self.problem.oracle.search(self._weights, mask)
+
+    def _learn(self, arms: Ints, outcomes: Floats, played: int) -> None:
+        target = self._cover.target(self._rule.plays)
+        self._make_room(self.problem.oracle.max_size)
+        if isinstance(self._rule, tuple):
+            update_all(self._rule, arms, outcomes, played)
+        else:
+            for place in range(played):
+                self._rule.update(int(arms[place]), float(outcomes[place]))
+        if target is not None and target in arms[played:]:
+            self._cover.aims[target] += 1
+
+    def indices(self) -> Floats:
+        self._check_started()
+        out = np.empty(self.problem.n_arms)
+        indices(self._rule, self._round, self.rng, out)
+        return out
+
+    def actor(self) -> BaseArms | None:
+        if self._kernel is None or self._cover.target(self._rule.plays) is not None:
+            return None
+        self._make_room(self.problem.oracle.max_size)
+        return BaseArms(self._rule, self._kernel, self._weights)
+
+
+class SuperArmPolicy(RulePolicy):
+    """Indices of listed super arms; the largest is played, ties broken at random."""
+
+    _actor: SuperArms | None
+    _native: bool
+    _number: dict[bytes, int]
+    _sets: list[Ints]
+
+    def _begin(self, problem: Problem, horizon: int | None) -> None:
+        try:
+            sets = problem.oracle.super_arms()
+        except TooManySuperArmsError as error:
+            raise TooManySuperArmsError(
+                f"{type(self).__name__} keeps an index for every super arm, but {error}; "
+                "use a policy that acts on base arms, such as CRUCB or SWCUCB"
+            ) from None
+        needed = PLAYS_FIRST * len(sets)
+        if horizon is not None and horizon < needed:
+            raise InputError(
+                f"horizon must be at least {needed}: so many rounds give each of the {len(sets)} super arms "
+                f"its first {PLAYS_FIRST} plays; got {horizon}"
+            )
+        self._rule = self.make_rule(len(sets), problem, horizon)
+        self._native = isinstance(self._rule, tuple)
+        self._cover = Cover(len(sets))
+        self._sets = sets
+        self._number = {arms.tobytes(): place for place, arms in enumerate(sets)}
+        packed = pack([problem.oracle.ordered(arms) for arms in sets])
+        self._reward = problem.reward
+        self._scale = problem.scale
+        self._actor = SuperArms(
+            rule=self._rule,
+            first=packed.first,
+            members=packed.members,
+            weights=np.zeros(len(sets)),
+            chosen=np.zeros(1, dtype=np.int64),
+            reward=problem.reward.kernel,
+            scale=problem.scale,
+        )
+
+    def _choose(self, mask: Bools | None) -> Ints:
+        if mask is not None:
+            return self._choose_among(mask)
+        target = self._cover.target(self._rule.plays)
+        if target is not None:
+            return self._sets[target]
+        actor = self.actor()
+        if actor is None:
+            return self._choose_among(np.zeros(self.problem.n_arms, dtype=np.bool_))
+        out = np.empty(self.problem.oracle.max_size, dtype=np.int64)
+        return out[: select(actor, self._round, self.rng, out)]
+
+    def _choose_among(self, blocked: Bools) -> Ints:
+        free = np.array([place for place, arms in enumerate(self._sets) if not blocked[arms].any()], dtype=np.int64)
+        if free.size == 0:
+            raise InfeasibleError(
+                f"mask leaves no feasible super arm: it blocks {int(blocked.sum())} arms; unblock some"
+            )
+        waiting = free[self._cover.waiting(self._rule.plays)[free]]
+        if waiting.size:
+            return self._sets[int(waiting[0])]
+        weights = np.empty(len(self._sets))
+        indices(self._rule, self._round, self.rng, weights)
+        best = free[weights[free] == weights[free].max()]
+        chosen = best[0] if best.size == 1 else best[int(self.rng.random() * best.size)]
+        return self._sets[int(chosen)]
+
+    def _learn(self, arms: Ints, outcomes: Floats, played: int) -> None:
+        self._make_room(1)
+        unit = self._number[np.sort(arms).tobytes()]
+        update(self._rule, unit, self._reward.combine(outcomes) / self._scale)
+
+    def indices(self) -> Floats:
+        self._check_started()
+        out = np.empty(len(self._sets))
+        indices(self._rule, self._round, self.rng, out)
+        return out
+
+    def actor(self) -> SuperArms | None:
+        if self._actor is None or self._actor.reward is None or not self._native:
+            return None
+        if self._cover.target(self._rule.plays) is not None:
+            return None
+        self._make_room(1)
+        return self._actor._replace(rule=self._rule)
+
+
+def cover_rounds(problem: Problem) -> int:
+    """How many rounds the first two plays of every base arm take, when everything that is chosen is played.
+
+    >>> from rising_bandits.problems import TopK
+    >>> cover_rounds(TopK(5, k=2))
+    6
+    """
+    plays = np.zeros(problem.n_arms, dtype=np.int64)
+    cover = Cover(problem.n_arms)
+    rounds = 0
+    while (target := cover.target(plays)) is not None:
+        arms = problem.oracle.containing(target, prefer=cover.waiting(plays))
+        if arms is None:
+            cover.give_up(target)
+            continue
+        plays[arms] += 1
+        rounds += 1
+    return rounds

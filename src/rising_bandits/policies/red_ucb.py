@@ -1,0 +1,42 @@
+"""R-ed-UCB: the rising index on whole super arms, blind to what they share."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from rising_bandits.policies.crucb import bonus_constant, check_rising
+from rising_bandits.policies.levels import SuperArmPolicy
+from rising_bandits.policies.rising import Rising, make_rising
+from rising_bandits.problems.base import Problem
+
+
+@dataclass(kw_only=True, eq=False)
+class RedUCB(SuperArmPolicy):
+    r"""Rested rising UCB on super arms (Metelli et al., *Stochastic Rising Bandits*, ICML 2022).
+
+    The index of `CRUCB` on the reward of a super arm, scaled to [0, 1]: divided by the largest size
+    :math:`L` for sums, by 1 for the maximum. Given the base arms' :math:`\sigma`, it uses
+    :math:`\sigma/\sqrt{L}` for sums and :math:`\sigma` otherwise.
+
+    >>> import rising_bandits as rb
+    >>> policy = RedUCB(sigma=0.1)
+    >>> policy.start(rb.problems.Explicit([[0], [1, 2]]), rng=0)
+    >>> policy.select().tolist()
+    [0]
+    """
+
+    name = "r-ed-ucb"
+
+    epsilon: float = 0.125
+    sigma: float = 0.01
+    bonus: str | float = "paper"
+
+    def __post_init__(self) -> None:
+        check_rising(self.epsilon, self.sigma, self.bonus)
+
+    def make_rule(self, n_units: int, problem: Problem, horizon: int | None) -> Rising:
+        shrink = math.sqrt(problem.oracle.max_size) if problem.reward.additive else 1.0
+        return make_rising(
+            n_units, epsilon=self.epsilon, sigma=self.sigma / shrink, constant=bonus_constant(self.bonus)
+        )

@@ -1,0 +1,101 @@
+"""Two ends of the scale: the best constant super arm, and a uniformly random one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rising_bandits._checks import Bools, Floats, Ints
+from rising_bandits.errors import InfeasibleError, InputError, TooManySuperArmsError
+from rising_bandits.oracles.explicit import SetList, pack
+from rising_bandits.policies.actors import Constant, Uniform
+from rising_bandits.policies.base import Policy
+from rising_bandits.problems.base import Problem
+
+
+@dataclass(kw_only=True, eq=False)
+class Oracle(Policy):
+    """Always the same super arm: the optimal constant one, which a simulation fills in.
+
+    Outside a simulation the super arm has to be given, by arm numbers.
+
+    >>> import rising_bandits as rb
+    >>> policy = Oracle(super_arm=[1, 2])
+    >>> policy.start(rb.problems.Explicit([[0], [1, 2]]))
+    >>> policy.select().tolist()
+    [1, 2]
+    """
+
+    name = "oracle"
+
+    super_arm: Sequence[int] | None = None
+
+    def reveal(self, super_arm: Sequence[int] | Ints) -> None:
+        """Take the super arm that a simulation found to be the best constant one."""
+        self.super_arm = [int(arm) for arm in super_arm]
+
+    def _begin(self, problem: Problem, horizon: int | None) -> None:
+        if self.super_arm is None:
+            raise InputError("super_arm must be given outside a simulation, as in Oracle(super_arm=[0, 3])")
+        arms = problem.oracle.check_super_arm(self.super_arm)
+        self._members = problem.oracle.ordered(arms)
+
+    def _choose(self, mask: Bools | None) -> Ints:
+        if mask is not None and mask[self._members].any():
+            raise InfeasibleError(f"mask blocks the only super arm of this policy, {self.super_arm}")
+        return self._members
+
+    def _learn(self, arms: Ints, outcomes: Floats, played: int) -> None:
+        pass
+
+    def indices(self) -> Floats:
+        """1 for the arms that it plays, 0 for the others."""
+        self._check_started()
+        out = np.zeros(self.problem.n_arms)
+        out[self._members] = 1.0
+        return out
+
+    def actor(self) -> Constant:
+        return Constant(self._members)
+
+
+@dataclass(kw_only=True, eq=False)
+class Random(Policy):
+    """A uniformly random feasible super arm each round.
+
+    >>> import rising_bandits as rb
+    >>> policy = Random()
+    >>> policy.start(rb.problems.TopK(5, k=2), rng=1)
+    >>> len(policy.select())
+    2
+    """
+
+    name = "random"
+
+    def _begin(self, problem: Problem, horizon: int | None) -> None:
+        self._list: SetList | None = None
+        try:
+            self._list = pack([problem.oracle.ordered(arms) for arms in problem.oracle.super_arms()])
+        except TooManySuperArmsError:
+            # Too many to list: the oracle must know how to draw one, or says that it does not.
+            problem.oracle.sample(np.random.default_rng(0))
+
+    def _choose(self, mask: Bools | None) -> Ints:
+        if self._list is None or mask is not None:
+            return self.problem.oracle.sample(self.rng, mask)
+        place = int(self.rng.random() * (self._list.first.size - 1))
+        return self._list.members[self._list.first[place] : self._list.first[place + 1]]
+
+    def _learn(self, arms: Ints, outcomes: Floats, played: int) -> None:
+        pass
+
+    def indices(self) -> Floats:
+        """No arm is better than another: all 0."""
+        self._check_started()
+        return np.zeros(self.problem.n_arms)
+
+    def actor(self) -> Any:
+        return None if self._list is None else Uniform(self._list.first, self._list.members)

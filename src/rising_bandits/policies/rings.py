@@ -1,0 +1,152 @@
+"""The last outcomes of every arm in O(window) memory, readable and writable from compiled code.
+
+Each arm owns one ring of power-of-two capacity inside a shared pool. A ring that is full moves
+to one of twice the capacity; the one it leaves is kept in a free list for the next arm that
+grows to that size. The pool is the only array that is ever replaced, and only between rounds,
+so compiled code never allocates.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rising_bandits._checks import Floats, Ints
+from rising_bandits._compile import compiled
+
+SMALLEST = 4
+_CLASSES = 62
+
+
+class Rings(NamedTuple):
+    """Rings of outcomes; play number ``l`` of an arm is at ``offset + (l & (capacity - 1))``."""
+
+    pool: Floats
+    offset: Ints
+    capacity: Ints
+    book: Ints
+    """Position 0: first unused place of the pool; 1: largest capacity; 2 + c: free list of size 2**c."""
+
+
+def make_rings(n_arms: int) -> Rings:
+    """Empty rings of the smallest capacity.
+
+    >>> rings = make_rings(3)
+    >>> rings.capacity.tolist()
+    [4, 4, 4]
+    """
+    book = np.full(2 + _CLASSES, -1, dtype=np.int64)
+    book[0] = n_arms * SMALLEST
+    book[1] = SMALLEST
+    return Rings(
+        pool=np.zeros(2 * n_arms * SMALLEST, dtype=np.float64),
+        offset=np.arange(n_arms, dtype=np.int64) * SMALLEST,
+        capacity=np.full(n_arms, SMALLEST, dtype=np.int64),
+        book=book,
+    )
+
+
+def with_room(rings: Rings, pushes: int) -> Rings:
+    """The same rings with a pool that can take ``pushes`` growths of the largest ring.
+
+    The new part is not touched, so the system lends it without backing it by memory.
+    """
+    used, largest = int(rings.book[0]), int(rings.book[1])
+    need = used + 2 * largest * pushes
+    if need <= rings.pool.size:
+        return rings
+    pool = np.empty(max(need + 2 * largest * pushes, 2 * rings.pool.size), dtype=np.float64)
+    pool[:used] = rings.pool[:used]
+    return rings._replace(pool=pool)
+
+
+@compiled
+def has_room(rings: Rings, pushes: int) -> bool:
+    """Whether ``pushes`` arms may be pushed to without a larger pool."""
+    return bool(rings.book[0] + 2 * rings.book[1] * pushes <= rings.pool.size)
+
+
+@compiled
+def read(rings: Rings, arm: int, play: int) -> float:
+    """The outcome of play number ``play`` (from 1) of an arm, if its ring still holds it."""
+    return float(rings.pool[rings.offset[arm] + (play & (rings.capacity[arm] - 1))])
+
+
+@compiled
+def write(rings: Rings, arm: int, play: int, outcome: float) -> None:
+    """Store the outcome of play number ``play``, over the oldest one where the ring is full."""
+    rings.pool[rings.offset[arm] + (play & (rings.capacity[arm] - 1))] = outcome
+
+
+@compiled
+def grow(rings: Rings, arm: int, plays: int) -> None:
+    """Move an arm that has ``plays`` outcomes to a ring of twice the capacity."""
+    old, size = rings.offset[arm], rings.capacity[arm]
+    order = 0
+    while (1 << order) < 2 * size:
+        order += 1
+    new = rings.book[2 + order]
+    if new >= 0:
+        rings.book[2 + order] = np.int64(rings.pool[new])
+    else:
+        new = rings.book[0]
+        rings.book[0] = new + 2 * size
+    for play in range(max(1, plays - size + 1), plays + 1):
+        rings.pool[new + (play & (2 * size - 1))] = rings.pool[old + (play & (size - 1))]
+    rings.pool[old] = np.float64(rings.book[1 + order])
+    rings.book[1 + order] = old
+    rings.offset[arm] = new
+    rings.capacity[arm] = 2 * size
+    rings.book[1] = max(rings.book[1], 2 * size)
+
+
+@compiled
+def newest(rings: Rings, plays: Ints, out: Floats) -> int:
+    """Copy what every ring still holds, arm by arm and oldest first; return how many numbers.
+
+    ``out`` must have room for ``sum(min(plays, capacity))`` numbers.
+    """
+    at = 0
+    for arm in range(plays.size):
+        for play in range(max(1, plays[arm] - rings.capacity[arm] + 1), plays[arm] + 1):
+            out[at] = read(rings, arm, play)
+            at += 1
+    return at
+
+
+@compiled
+def refill(rings: Rings, plays: Ints, held: Floats) -> None:
+    """The inverse of `newest`, on rings whose offsets and capacities are already those of old."""
+    at = 0
+    for arm in range(plays.size):
+        for play in range(max(1, plays[arm] - rings.capacity[arm] + 1), plays[arm] + 1):
+            write(rings, arm, play, held[at])
+            at += 1
+
+
+def dump_rings(rings: Rings, plays: Ints) -> dict[str, Floats | Ints]:
+    """What has to be saved: capacities and the outcomes still held."""
+    held = np.empty(int(np.minimum(plays, rings.capacity).sum()), dtype=np.float64)
+    newest(rings, plays, held)
+    return {"capacity": rings.capacity.copy(), "held": held}
+
+
+def load_rings(capacity: Ints, held: Floats, plays: Ints) -> Rings:
+    """Rings with the same contents as those that were dumped, packed without gaps.
+
+    >>> rings = make_rings(2)
+    >>> write(rings, 1, 1, 0.5)
+    >>> plays = np.array([0, 1])
+    >>> again = load_rings(**dump_rings(rings, plays), plays=plays)
+    >>> read(again, 1, 1)
+    0.5
+    """
+    rings = make_rings(capacity.size)
+    rings.capacity[:] = capacity
+    rings.offset[1:] = np.cumsum(capacity)[:-1]
+    rings.book[0] = capacity.sum()
+    rings.book[1] = capacity.max()
+    rings = rings._replace(pool=np.zeros(2 * int(capacity.sum()), dtype=np.float64))
+    refill(rings, plays, held)
+    return rings

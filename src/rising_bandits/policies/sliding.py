@@ -1,0 +1,94 @@
+"""The sliding-window baselines: UCB and Thompson sampling, on super arms and on base arms."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from rising_bandits import _checks
+from rising_bandits.errors import InputError
+from rising_bandits.policies.levels import BaseArmPolicy, SuperArmPolicy
+from rising_bandits.policies.window import WindowTS, WindowUCB, make_window_ts, make_window_ucb
+from rising_bandits.problems.base import Problem
+
+
+@dataclass(kw_only=True, eq=False)
+class _Sliding:
+    """A window in plays; by default the square root of the horizon, rounded down."""
+
+    window: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.window is not None:
+            _checks.integer("window", self.window, low=1)
+
+    def _window(self, horizon: int | None) -> int:
+        if self.window is not None:
+            return self.window
+        if horizon is None:
+            raise InputError(
+                f"window must be given when the horizon is unknown, as in {type(self).__name__}(window=500); "
+                "with a horizon T it is floor(sqrt(T))"
+            )
+        return math.isqrt(horizon)
+
+
+class SWUCB(_Sliding, SuperArmPolicy):
+    r"""Sliding-window UCB on super arms (Garivier and Moulines, ALT 2011), as the paper runs it.
+
+    :math:`\frac1h \sum X + \sqrt{3 \log t / (2N)}` over the scaled rewards of the last
+    :math:`h = \min(N, \text{window})` plays.
+
+    >>> SWUCB(window=100)
+    SWUCB(window=100)
+    """
+
+    name = "sw-ucb"
+
+    def make_rule(self, n_units: int, problem: Problem, horizon: int | None) -> WindowUCB:
+        return make_window_ucb(n_units, self._window(horizon))
+
+
+class SWCUCB(_Sliding, BaseArmPolicy):
+    r"""Sliding-window combinatorial UCB (Chen et al., 2021): the index of `SWUCB` on base arms, then the oracle.
+
+    >>> import rising_bandits as rb
+    >>> policy = SWCUCB(window=10)
+    >>> policy.start(rb.problems.TopK(3, k=1), rng=0)
+    >>> policy.indices().tolist()
+    [inf, inf, inf]
+    """
+
+    name = "sw-cucb"
+
+    def make_rule(self, n_units: int, problem: Problem, horizon: int | None) -> WindowUCB:
+        return make_window_ucb(n_units, self._window(horizon))
+
+
+class SWTS(_Sliding, SuperArmPolicy):
+    r"""Sliding-window Thompson sampling on super arms (Trovò et al., JAIR 2020).
+
+    :math:`\theta \sim \mathrm{Beta}(1 + \sum x, 1 + h - \sum x)` over the scaled rewards of the last
+    :math:`h = \min(N, \text{window})` plays; the largest sample is played.
+
+    >>> SWTS().window is None
+    True
+    """
+
+    name = "sw-ts"
+
+    def make_rule(self, n_units: int, problem: Problem, horizon: int | None) -> WindowTS:
+        return make_window_ts(n_units, self._window(horizon))
+
+
+class SWCTS(_Sliding, BaseArmPolicy):
+    r"""Sliding-window combinatorial Thompson sampling: the samples of `SWTS` on base arms, then the oracle.
+
+    >>> SWCTS(window=50)
+    SWCTS(window=50)
+    """
+
+    name = "sw-cts"
+
+    def make_rule(self, n_units: int, problem: Problem, horizon: int | None) -> WindowTS:
+        return make_window_ts(n_units, self._window(horizon))

@@ -1,0 +1,100 @@
+r"""Sliding windows of fixed length: mean plus confidence (UCB) and posterior samples (Thompson).
+
+SW-UCB (Garivier and Moulines, 2011) and SW-CUCB (Chen et al., 2021), as the paper runs them:
+:math:`\frac1h\sum X(l) + \sqrt{3\log t/(2N)}` over the last :math:`h = \min(N, \text{window})` plays.
+SW-TS (Trovò et al., 2020): :math:`\theta \sim \mathrm{Beta}(1+\sum x, 1+h-\sum x)` over the same plays.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from rising_bandits._checks import Floats, Ints
+from rising_bandits._compile import compiled
+from rising_bandits.policies.operations import indices, roomy, update
+from rising_bandits.policies.rings import Rings, grow, has_room, make_rings, read, write
+
+
+class WindowUCB(NamedTuple):
+    """State of the sliding-window UCB index."""
+
+    plays: Ints
+    total: Floats
+    rings: Rings
+    window: int
+
+
+class WindowTS(NamedTuple):
+    """State of sliding-window Thompson sampling."""
+
+    plays: Ints
+    total: Floats
+    rings: Rings
+    window: int
+
+
+def make_window_ucb(n_units: int, window: int) -> WindowUCB:
+    """The state before the first play: every index is infinite."""
+    return WindowUCB(np.zeros(n_units, dtype=np.int64), np.zeros(n_units), make_rings(n_units), int(window))
+
+
+def make_window_ts(n_units: int, window: int) -> WindowTS:
+    """The state before the first play: every posterior is uniform."""
+    return WindowTS(np.zeros(n_units, dtype=np.int64), np.zeros(n_units), make_rings(n_units), int(window))
+
+
+@compiled
+def _slide(plays: Ints, total: Floats, rings: Rings, window: int, unit: int, outcome: float) -> None:
+    """Put an outcome into the window and take the one that leaves it out of the sum."""
+    before = plays[unit]
+    capacity = rings.capacity[unit]
+    if before >= capacity and capacity < window:
+        grow(rings, unit, before)
+    leaving = read(rings, unit, before + 1 - window) if before >= window else 0.0
+    write(rings, unit, before + 1, outcome)
+    plays[unit] = before + 1
+    # The difference first: a constant outcome leaves the sum exactly as it was.
+    total[unit] += outcome - leaving
+
+
+@update.register(WindowUCB)
+def _update_ucb(state: WindowUCB, unit: int, outcome: float) -> None:
+    _slide(state.plays, state.total, state.rings, state.window, unit, outcome)
+
+
+@update.register(WindowTS)
+def _update_ts(state: WindowTS, unit: int, outcome: float) -> None:
+    _slide(state.plays, state.total, state.rings, state.window, unit, outcome)
+
+
+@indices.register(WindowUCB)
+def _indices_ucb(state: WindowUCB, t: int, rng: np.random.Generator, out: Floats) -> None:
+    confidence = 1.5 * math.log(t)
+    for unit in range(out.size):
+        plays = state.plays[unit]
+        if plays == 0:
+            out[unit] = np.inf
+        else:
+            out[unit] = state.total[unit] / min(plays, state.window) + math.sqrt(confidence / plays)
+
+
+@indices.register(WindowTS)
+def _indices_ts(state: WindowTS, t: int, rng: np.random.Generator, out: Floats) -> None:
+    for unit in range(out.size):
+        held = min(state.plays[unit], state.window)
+        # Rounding may leave a sum a hair outside [0, held]; the posterior needs it inside.
+        good = min(max(state.total[unit], 0.0), float(held))
+        out[unit] = rng.beta(1.0 + good, 1.0 + held - good)
+
+
+@roomy.register(WindowUCB)
+def _roomy_ucb(state: WindowUCB, pushes: int) -> bool:
+    return has_room(state.rings, pushes)
+
+
+@roomy.register(WindowTS)
+def _roomy_ts(state: WindowTS, pushes: int) -> bool:
+    return has_room(state.rings, pushes)

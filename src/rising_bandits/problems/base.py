@@ -1,0 +1,129 @@
+"""A problem: base arms with labels, the super arms that an oracle knows, and a reward."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rising_bandits._checks import Ints
+from rising_bandits.errors import InputError
+from rising_bandits.oracles import SuperArmOracle, from_spec
+from rising_bandits.problems.rewards import Reward
+
+Label = Hashable
+
+
+class Problem:
+    """What a user optimises: an oracle, a reward, and a label for every base arm.
+
+    >>> from rising_bandits.oracles import KSubsets
+    >>> problem = Problem(KSubsets(3, 2), labels=["ann", "bob", "cy"])
+    >>> problem.labels_of(problem.oracle.solve([0.1, 0.9, 0.5]))
+    ['bob', 'cy']
+    >>> problem.index("bob")
+    1
+    """
+
+    def __init__(
+        self,
+        oracle: SuperArmOracle,
+        reward: Reward | str = "sum",
+        labels: Sequence[Label] | None = None,
+        aliases: Mapping[Label, int] | None = None,
+    ) -> None:
+        self.oracle = oracle
+        self.reward = Reward(reward) if isinstance(reward, str) else reward
+        self.labels: tuple[Label, ...] = tuple(range(oracle.n_arms)) if labels is None else tuple(labels)
+        if len(self.labels) != oracle.n_arms:
+            raise InputError(f"labels must name each of the {oracle.n_arms} base arms, got {len(self.labels)} labels")
+        self._number: dict[Label, int] = dict(aliases or {})
+        self._number.update({label: arm for arm, label in enumerate(self.labels)})
+        if len(set(self.labels)) != len(self.labels):
+            seen: set[Label] = set()
+            twice = next(label for label in self.labels if label in seen or seen.add(label))  # type: ignore[func-returns-value]
+            raise InputError(f"labels must be different, got {twice!r} twice; name the arms")
+
+    @property
+    def n_arms(self) -> int:
+        """Number of base arms, K."""
+        return self.oracle.n_arms
+
+    @property
+    def scale(self) -> float:
+        """The largest reward that outcomes in [0, 1] can bring."""
+        return self.reward.largest(self.oracle.max_size)
+
+    def index(self, label: Label) -> int:
+        """The number of the arm with this label."""
+        try:
+            return self._number[label]
+        except (KeyError, TypeError):
+            known = ", ".join(repr(name) for name in self.labels[:6]) + (", ..." if self.n_arms > 6 else "")
+            raise InputError(f"label must be one of the problem's arms ({known}), got {label!r}") from None
+
+    def arms_of(self, labels: Iterable[Label]) -> Ints:
+        """Arm numbers of labels, in the order given."""
+        return np.array([self.index(label) for label in labels], dtype=np.int64)
+
+    def labels_of(self, arms: Iterable[int]) -> list[Label]:
+        """Labels of arm numbers, in the order given."""
+        return [self.labels[int(arm)] for arm in arms]
+
+    def mask(self, labels: Iterable[Label]) -> npt.NDArray[np.bool_]:
+        """A mask that forbids the arms with these labels.
+
+        >>> from rising_bandits.oracles import KSubsets
+        >>> Problem(KSubsets(3, 1), labels=["x", "y", "z"]).mask(["y"]).tolist()
+        [False, True, False]
+        """
+        blocked = np.zeros(self.n_arms, dtype=np.bool_)
+        blocked[self.arms_of(labels)] = True
+        return blocked
+
+    def ordered(self, arms: Sequence[int] | Ints) -> Ints:
+        """The arms of a super arm in the order in which they are used: a path's edges in turn."""
+        return self.oracle.ordered(arms)
+
+    def spec(self) -> dict[str, Any] | None:
+        """Plain data that rebuilds the problem, or None where it holds code of the user's own."""
+        oracle = self.oracle.spec()
+        if oracle is None or self.reward.function is not None:
+            return None
+        return {"oracle": oracle, "reward": self.reward.name, "labels": [_plain(label) for label in self.labels]}
+
+    @staticmethod
+    def from_spec(spec: Mapping[str, Any]) -> Problem:
+        """The problem that `spec` described; labels and arm numbers are the same.
+
+        >>> from rising_bandits.oracles import KSubsets
+        >>> Problem.from_spec(Problem(KSubsets(2, 1), labels=["a", ("b", 1)]).spec()).labels
+        ('a', ('b', 1))
+        """
+        labels = [_label(label) for label in spec["labels"]]
+        return Problem(from_spec(spec["oracle"]), spec["reward"], labels)
+
+    def __repr__(self) -> str:
+        count = self.oracle.count()
+        family = "too many to list" if count is None else f"{count} super arms"
+        size, reward = self.oracle.max_size, self.reward.name
+        return f"{type(self).__name__}({self.n_arms} base arms, {family} of up to {size}, {reward} reward)"
+
+
+def _plain(label: Label) -> Any:
+    """A label as JSON can hold it."""
+    if isinstance(label, tuple):
+        return {"tuple": [_plain(part) for part in label]}
+    if isinstance(label, np.generic):
+        label = label.item()
+    if label is None or isinstance(label, str | int | float | bool):
+        return label
+    raise InputError(f"labels must be strings, numbers or tuples of them to be saved, got {label!r}")
+
+
+def _label(data: Any) -> Label:
+    if isinstance(data, dict):
+        return tuple(_label(part) for part in data["tuple"])
+    return data  # type: ignore[no-any-return]

@@ -1,0 +1,144 @@
+"""Problems on graphs: networkx graphs or plain lists of edges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy.typing as npt
+
+from rising_bandits._checks import Floats
+from rising_bandits.errors import InfeasibleError, InputError
+from rising_bandits.oracles import CostPaths, DagPaths, SpanningTrees
+from rising_bandits.oracles.arcs import Arcs
+from rising_bandits.problems.base import Label, Problem
+from rising_bandits.problems.rewards import Reward
+
+
+@dataclass(frozen=True)
+class Edges:
+    """Edges of a graph in its own order, with a label for each."""
+
+    ends: list[tuple[Any, Any]]
+    labels: list[Label]
+    aliases: dict[Label, int]
+    nodes: list[Any]
+    directed: bool
+
+
+def read_edges(graph: Any, *, directed: bool) -> Edges:
+    """Edges of a networkx graph or of a list of pairs (or of triples with a name).
+
+    An edge is labelled by its ``name`` attribute where it has one, else by its ends: ``"a->b"`` or
+    ``"a--b"``, with ``#key`` behind it where a multigraph has several between the same ends.
+
+    >>> read_edges([("a", "b"), ("b", "c", "bridge")], directed=True).labels
+    ['a->b', 'bridge']
+    """
+    rows: list[tuple[Any, Any, Any, Any]] = []
+    nodes: Iterable[Any]
+    if hasattr(graph, "edges") and hasattr(graph, "is_directed"):
+        directed = bool(graph.is_directed())
+        nodes = list(graph.nodes)
+        if graph.is_multigraph():
+            rows = [(u, v, data.get("name"), key) for u, v, key, data in graph.edges(keys=True, data=True)]
+        else:
+            rows = [(u, v, data.get("name"), None) for u, v, data in graph.edges(data=True)]
+    else:
+        for edge in graph:
+            if isinstance(edge, str) or len(edge) not in (2, 3):
+                raise InputError(f"each edge must be a pair of nodes, or a triple with a name, got {edge!r}")
+            rows.append((edge[0], edge[1], edge[2] if len(edge) == 3 else None, None))
+        nodes = dict.fromkeys(node for u, v, _, _ in rows for node in (u, v))
+    between: dict[tuple[Any, Any], int] = {}
+    for u, v, _, _ in rows:
+        between[u, v] = between.get((u, v), 0) + 1
+    arrow = "->" if directed else "--"
+    labels: list[Label] = []
+    aliases: dict[Label, int] = {}
+    for arm, (u, v, name, key) in enumerate(rows):
+        ends = f"{u}{arrow}{v}" if between[u, v] == 1 else f"{u}{arrow}{v}#{arm if key is None else key}"
+        labels.append(ends if name is None else name)
+        aliases[ends] = arm
+        if key is not None:
+            aliases[u, v, key] = arm
+        if between[u, v] == 1:
+            aliases[u, v] = arm
+            if not directed:
+                aliases[v, u] = arm
+    return Edges([(u, v) for u, v, _, _ in rows], labels, aliases, list(nodes), directed)
+
+
+class ShortestPath(Problem):
+    """Paths from a source to a target; base arms are the edges of a networkx (multi)digraph or edge list.
+
+    On an acyclic graph with the default reward (``sum``) a dynamic programme finds the path of
+    largest total index, for indices of any sign. With cycles, or for the rewards ``harmonic`` (an outcome
+    is one over a time; the default with cycles) and ``product`` (an outcome is a chance of success),
+    Dijkstra's method finds the path of least total 1/index or -log(index). ``cost`` replaces that by a
+    positive, falling function of the array of indices.
+
+    >>> roads = [("home", "bridge"), ("home", "tunnel"), ("bridge", "work"), ("tunnel", "work")]
+    >>> problem = ShortestPath(roads, "home", "work")
+    >>> problem.labels_of(problem.oracle.solve([0.2, 0.5, 0.3, 0.6]))
+    ['home->tunnel', 'tunnel->work']
+    """
+
+    def __init__(
+        self,
+        graph: Any,
+        source: Any,
+        target: Any,
+        *,
+        reward: Reward | str | None = None,
+        cost: str | Callable[[Floats], npt.ArrayLike] | None = None,
+    ) -> None:
+        edges = read_edges(graph, directed=True)
+        tails, heads = [u for u, _ in edges.ends], [v for _, v in edges.ends]
+        for name, node in (("source", source), ("target", target)):
+            if node not in edges.nodes:
+                raise InputError(f"{name} must be a node of the graph, got {node!r}")
+        if source != target and (node := _lonely(edges, source, target)) is not None:
+            raise InfeasibleError(f"there is no path from source {source!r} to target {target!r}: {node!r} has no edge")
+        acyclic = Arcs.make(tails, heads, source, target, directed=edges.directed).topological_order() is not None
+        if reward is None:
+            reward = "sum" if acyclic and cost is None else "product" if cost == "log" else "harmonic"
+        if cost is None and (reward == "sum" or reward == Reward("sum")):
+            if not acyclic:
+                raise InputError(
+                    "the best path by a sum of indices is hard in a graph with cycles; "
+                    "use reward='harmonic' or 'product', or a graph without cycles"
+                )
+            oracle: DagPaths | CostPaths = DagPaths(tails, heads, source, target)
+        else:
+            if cost is None:
+                name = reward if isinstance(reward, str) else reward.name
+                cost = "log" if name == "product" else "inverse"
+            oracle = CostPaths(tails, heads, source, target, cost=cost, directed=edges.directed)
+        super().__init__(oracle, reward, edges.labels, edges.aliases)
+        self.edges = edges.ends
+        self.source, self.target = source, target
+
+
+def _lonely(edges: Edges, *nodes: Any) -> Any:
+    joined = {node for ends in edges.ends for node in ends}
+    return next((node for node in nodes if node not in joined), None)
+
+
+class SpanningTree(Problem):
+    """Spanning trees of a connected networkx graph or edge list; base arms are its edges.
+
+    >>> problem = SpanningTree([("a", "b"), ("b", "c"), ("a", "c")])
+    >>> problem.labels_of(problem.oracle.solve([0.9, 0.1, 0.5]))
+    ['a--b', 'a--c']
+    """
+
+    def __init__(self, graph: Any, *, reward: Reward | str = "sum") -> None:
+        edges = read_edges(graph, directed=False)
+        if edges.directed:
+            raise InputError("graph must be undirected to have spanning trees; use graph.to_undirected()")
+        if (node := _lonely(edges, *edges.nodes)) is not None and len(edges.nodes) > 1:
+            raise InfeasibleError(f"the graph must be connected to have a spanning tree, but {node!r} has no edge")
+        super().__init__(SpanningTrees(edges.ends), reward, edges.labels, edges.aliases)
+        self.edges: Sequence[tuple[Any, Any]] = edges.ends

@@ -1,0 +1,148 @@
+"""Problems on sets: matchings, k of many, explicit lists, linear constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from rising_bandits._checks import Floats
+from rising_bandits.errors import InputError
+from rising_bandits.oracles import Assignments, ExplicitSets, KSubsets, LinearSets
+from rising_bandits.problems.base import Label, Problem
+from rising_bandits.problems.rewards import Reward
+
+
+def _names(name: str, value: int | Sequence[Label]) -> list[Label]:
+    """Labels from a list of them, or numbers from a count."""
+    if isinstance(value, bool | str):
+        raise InputError(f"{name} must be a list of labels or a number of them, got {value!r}")
+    if isinstance(value, int | np.integer):
+        if value < 1:
+            raise InputError(f"{name} must be at least 1, got {value}")
+        return list(range(int(value)))
+    labels = list(value)
+    if not labels:
+        raise InputError(f"{name} must hold at least one label, got none")
+    return labels
+
+
+class Matching(Problem):
+    """Every worker gets a job of their own; base arms are the pairs, labelled ``"worker->job"``.
+
+    ``pairs`` restricts who may do what.
+
+    >>> problem = Matching(["ann", "bob"], ["cats", "cars", "maps"])
+    >>> problem.labels_of(problem.oracle.solve([0.9, 0.8, 0.1, 0.7, 0.1, 0.2]))
+    ['ann->cars', 'bob->cats']
+    """
+
+    def __init__(
+        self,
+        workers: int | Sequence[Label],
+        jobs: int | Sequence[Label],
+        *,
+        pairs: Sequence[tuple[Label, Label]] | None = None,
+        reward: Reward | str = "sum",
+    ) -> None:
+        self.workers, self.jobs = _names("workers", workers), _names("jobs", jobs)
+        for name, labels in (("workers", self.workers), ("jobs", self.jobs)):
+            if len(set(labels)) != len(labels):
+                raise InputError(f"{name} must be different, got {labels!r}")
+        if len(self.workers) > len(self.jobs):
+            raise InputError(
+                f"there must be at least as many jobs as workers, got {len(self.workers)} workers and "
+                f"{len(self.jobs)} jobs; swap the two, or add idle jobs"
+            )
+        worker_number = {label: place for place, label in enumerate(self.workers)}
+        job_number = {label: place for place, label in enumerate(self.jobs)}
+        numbers = None
+        named = [(worker, job) for worker in self.workers for job in self.jobs]
+        if pairs is not None:
+            for worker, job in pairs:
+                if worker not in worker_number or job not in job_number:
+                    raise InputError(f"pairs must join a worker to a job, got {(worker, job)!r}")
+            named = list(pairs)
+            numbers = [(worker_number[worker], job_number[job]) for worker, job in pairs]
+        oracle = Assignments(len(self.workers), len(self.jobs), numbers)
+        labels = [f"{worker}->{job}" for worker, job in named]
+        super().__init__(oracle, reward, labels, {pair: arm for arm, pair in enumerate(named)})
+
+
+class TopK(Problem):
+    """Exactly ``k`` of the arms; the reward is the sum of their outcomes.
+
+    >>> problem = TopK(["x", "y", "z"], k=2)
+    >>> problem.labels_of(problem.oracle.solve([0.1, 0.9, 0.5]))
+    ['y', 'z']
+    """
+
+    _reward = "sum"
+
+    def __init__(self, arms: int | Sequence[Label], k: int) -> None:
+        labels = _names("arms", arms)
+        super().__init__(KSubsets(len(labels), k), self._reward, labels)
+
+
+class KMax(TopK):
+    """Exactly ``k`` of the arms; the reward is the largest of their outcomes.
+
+    >>> KMax(3, k=2).reward([0.2, 0.7])
+    0.7
+    """
+
+    _reward = "max"
+
+
+class Explicit(Problem):
+    """A list of super arms, each a list of arm numbers (0 to K-1, all used) or of labels.
+
+    >>> Explicit([[0], [1, 2]]).n_arms
+    3
+    >>> Explicit([["walk"], ["bus", "tram"]]).labels
+    ('walk', 'bus', 'tram')
+    """
+
+    def __init__(
+        self,
+        super_arms: Sequence[Sequence[Label]],
+        *,
+        reward: Reward | str = "sum",
+        labels: Sequence[Label] | None = None,
+    ) -> None:
+        if isinstance(super_arms, str) or len(super_arms) == 0:
+            raise InputError(f"super_arms must be a list of at least one list of arms, got {super_arms!r}")
+        for arms in super_arms:
+            if isinstance(arms, str) or len(arms) == 0:
+                raise InputError(f"each super arm must be a non-empty list of arms, got {arms!r}")
+        used = list(dict.fromkeys(arm for arms in super_arms for arm in arms))
+        if labels is None:
+            numbered = all(isinstance(arm, int | np.integer) and not isinstance(arm, bool) for arm in used)
+            labels = list(range(len(used))) if numbered and set(used) == set(range(len(used))) else used
+        number = {label: arm for arm, label in enumerate(labels)}
+        for arm in used:
+            if arm not in number:
+                raise InputError(f"every arm of super_arms must be one of labels, got {arm!r}")
+        sets = [[number[arm] for arm in arms] for arms in super_arms]
+        super().__init__(ExplicitSets(sets, len(labels)), reward, labels)
+
+
+class LinearConstraints(Problem):
+    """Sets whose 0/1 vectors x satisfy ``lower <= matrix @ x <= upper``, solved by HiGHS.
+
+    >>> problem = LinearConstraints([[2, 1, 2]], upper=[3], labels=["x", "y", "z"])
+    >>> problem.labels_of(problem.oracle.solve([0.5, 0.3, 0.4]))
+    ['x', 'y']
+    """
+
+    def __init__(
+        self,
+        matrix: npt.ArrayLike,
+        lower: Sequence[float | None] | Floats | None = None,
+        upper: Sequence[float | None] | Floats | None = None,
+        *,
+        labels: Sequence[Label] | None = None,
+        reward: Reward | str = "sum",
+    ) -> None:
+        super().__init__(LinearSets(matrix, lower, upper), reward, labels)

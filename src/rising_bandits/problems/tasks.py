@@ -1,0 +1,161 @@
+"""Tasks: a problem with curves and noise to simulate it. The paper's eight are built in (SPEC section 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from rising_bandits import _checks
+from rising_bandits._checks import Floats
+from rising_bandits.curves import Curve, Flat, Gaussian, LateBloomer, Linear, Noise, Noiseless, Scaled
+from rising_bandits.errors import InputError
+from rising_bandits.problems.base import Problem
+from rising_bandits.problems.graphs import ShortestPath, SpanningTree
+from rising_bandits.problems.sets import KMax, Matching
+
+
+@dataclass(frozen=True)
+class Task:
+    """A problem that can be simulated: a curve for every base arm, noise, and a horizon.
+
+    >>> from rising_bandits.problems import TopK
+    >>> task = Task("mine", TopK(2, 1), (Flat(0.4), Linear(duration=10)), horizon=100)
+    >>> task.means(5).tolist()
+    [0.4, 0.5]
+    """
+
+    name: str
+    problem: Problem
+    curves: tuple[Curve, ...]
+    horizon: int
+    noise: Noise = field(default_factory=lambda: Gaussian(0.01))
+    description: str = ""
+    cascade: bool = False
+    """Whether a super arm stops at its first outcome of 0; arms after it are not played."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "curves", tuple(self.curves))
+        _checks.integer("horizon", self.horizon, low=1)
+        if len(self.curves) != self.problem.n_arms:
+            raise InputError(f"curves must hold one per base arm, {self.problem.n_arms}, got {len(self.curves)}")
+        if not isinstance(self.noise, Noise):
+            raise InputError(f"noise must be a noise model such as Gaussian(0.01), got {self.noise!r}")
+
+    @property
+    def sigma(self) -> float:
+        """The subgaussian constant of the noise, which the paper's policies are told."""
+        return self.noise.sigma
+
+    def means(self, n: npt.ArrayLike) -> Floats:
+        """The mean of every arm at its play with ``n`` plays before it (one ``n``, or one per arm)."""
+        plays = np.broadcast_to(np.asarray(n, dtype=np.int64), (self.problem.n_arms,))
+        if plays.min() < 0:
+            raise InputError(f"n must be a number of plays of at least 0, got {n!r}")
+        return np.array([float(curve(count)) for curve, count in zip(self.curves, plays, strict=True)])
+
+    @property
+    def late(self) -> list[int]:
+        """The arms that rise (late bloomers); the others are flat (early peakers)."""
+        return [arm for arm, curve in enumerate(self.curves) if curve.settled != 0]
+
+
+_EASY = LateBloomer(block=250, stop=5_000)
+_COMPLEX = LateBloomer(block=1_000, stop=20_000)
+_LEVELS: dict[str, tuple[Curve, Curve, int]] = {
+    "easy": (_EASY, Flat(0.9), 300_000),
+    "complex": (_COMPLEX, Flat(0.6), 500_000),
+}
+
+
+def grid_edges(size: int) -> list[tuple[str, str]]:
+    """Right and down moves on a grid: the horizontal edges of a row, then those to the next row.
+
+    >>> grid_edges(2)
+    [('0,0', '0,1'), ('0,0', '1,0'), ('0,1', '1,1'), ('1,0', '1,1')]
+    """
+    edges = []
+    for row in range(size):
+        edges += [(f"{row},{column}", f"{row},{column + 1}") for column in range(size - 1)]
+        if row < size - 1:
+            edges += [(f"{row},{column}", f"{row + 1},{column}") for column in range(size)]
+    return edges
+
+
+def _mixed(level: str, n_arms: int, late: Sequence[int]) -> tuple[tuple[Curve, ...], int]:
+    bloomer, peaker, horizon = _LEVELS[level]
+    return tuple(bloomer if arm in late else peaker for arm in range(n_arms)), horizon
+
+
+def _path(level: str, size: int, late: Sequence[int]) -> Task:
+    problem = ShortestPath(grid_edges(size), "0,0", f"{size - 1},{size - 1}")
+    curves, horizon = _mixed(level, problem.n_arms, late)
+    return Task(f"path-{level}", problem, curves, horizon, description=f"shortest path on a {size} x {size} grid")
+
+
+def _matching(level: str, workers: int, jobs: int) -> Task:
+    problem = Matching([f"w{i}" for i in range(workers)], [f"j{i}" for i in range(jobs)])
+    curves, horizon = _mixed(level, problem.n_arms, [i * jobs + i for i in range(workers)])
+    return Task(f"matching-{level}", problem, curves, horizon, description=f"{workers} workers matched to {jobs} jobs")
+
+
+def _spanning(level: str, nodes: int, late: Sequence[int]) -> Task:
+    problem = SpanningTree([(i, j) for i in range(nodes) for j in range(i + 1, nodes)])
+    curves, horizon = _mixed(level, problem.n_arms, late)
+    return Task(f"spanning-{level}", problem, curves, horizon, description=f"spanning tree of K{nodes}")
+
+
+def _toy() -> Task:
+    horizon = 500_000
+    problem = ShortestPath([("a", "b", "shared"), ("b", "c", "early"), ("b", "c", "late")], "a", "c")
+    shared = LateBloomer(block=1_000, stop=500_000)
+    # Unscaled it would pass 1 within the horizon.
+    top = float(shared(horizon - 1))
+    curves = (Scaled(shared, factor=1.0 / top), Flat(0.9), Linear(duration=5_000))
+    return Task("toy", problem, curves, horizon, Noiseless(), description="a shared edge, then an early or a late one")
+
+
+def _k_max() -> Task:
+    curves = (_EASY, Scaled(_EASY, 0.5, 0.3), Scaled(_EASY, 0.1, 0.5), Flat(0.7), Flat(0.9))
+    return Task("k-max", KMax(5, k=2), curves, 300_000, description="the better of two out of five arms")
+
+
+_BUILDERS: dict[str, Callable[[], Task]] = {
+    "toy": _toy,
+    "path-easy": lambda: _path("easy", 3, [2, 5, 6, 9]),
+    "path-complex": lambda: _path("complex", 6, [5, 16, 27, 38, 49, 55, 56, 57, 58, 59]),
+    "matching-easy": lambda: _matching("easy", 2, 4),
+    "matching-complex": lambda: _matching("complex", 4, 7),
+    "spanning-easy": lambda: _spanning("easy", 4, [1, 3, 5]),
+    "spanning-complex": lambda: _spanning("complex", 6, [1, 3, 5, 6, 8]),
+    "k-max": _k_max,
+}
+
+
+def names() -> list[str]:
+    """The names of all tasks that `get` knows.
+
+    >>> names()[:2]
+    ['toy', 'path-easy']
+    """
+    return list(_BUILDERS)
+
+
+def get(name: str) -> Task:
+    """The task of that name.
+
+    >>> get("path-easy").problem
+    ShortestPath(12 base arms, 6 super arms of up to 4, sum reward)
+    """
+    if name not in _BUILDERS:
+        raise InputError(f"task must be one of {', '.join(_BUILDERS)}, got {name!r}")
+    return _BUILDERS[name]()
+
+
+def register(name: str, builder: Callable[[], Task]) -> None:
+    """Add a task of one's own to `names` and `get` (and so to ``rising run`` within this process)."""
+    if name in _BUILDERS:
+        raise InputError(f"name must be new, but there is a task {name!r} already")
+    _BUILDERS[name] = builder

@@ -1,0 +1,248 @@
+"""One run: a policy on a task for a number of rounds, stoppable, and what came of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from rising_bandits import _checks
+from rising_bandits._checks import Floats, Ints
+from rising_bandits.errors import InputError
+from rising_bandits.policies import state as plain
+from rising_bandits.policies.base import Policy
+from rising_bandits.policies.reference import Oracle
+from rising_bandits.problems.tasks import Task
+from rising_bandits.simulation.environment import make_environment
+from rising_bandits.simulation.ledger import Ledger, make_ledger, super_arm_plays, with_space
+from rising_bandits.simulation.loop import play
+from rising_bandits.theory.optimum import OptimalConstant, optimal_constant
+
+_interpreted = getattr(play, "py_func", play)
+
+
+def checkpoints(horizon: int, extra: Sequence[int] = (), count: int = 200) -> Ints:
+    """Rounds to record: about ``count`` spread evenly on a logarithmic axis, as many evenly spread, and ``extra``.
+
+    >>> checkpoints(10, count=4).tolist()
+    [1, 2, 5, 8, 10]
+    """
+    spread = np.geomspace(1, horizon, count).round().astype(np.int64)
+    even = np.linspace(horizon / count, horizon, count).round().astype(np.int64)
+    for value in extra:
+        _checks.integer("rounds", value, low=1, high=horizon)
+    return np.unique(np.concatenate([spread, even.clip(1), np.array(list(extra), dtype=np.int64), [horizon]]))
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one run left behind. Cumulative numbers are taken at ``rounds``."""
+
+    task: Task = field(repr=False)
+    policy: str
+    horizon: int
+    seed: int
+    rounds: Ints = field(repr=False)
+    """The rounds after which the numbers below were taken; the last one is the horizon."""
+    reward: Floats = field(repr=False)
+    """Cumulative expected reward."""
+    regret: Floats = field(repr=False)
+    """Cumulative expected regret against the optimal constant super arm for this horizon; may be negative."""
+    realised_reward: Floats = field(repr=False)
+    """Cumulative reward of the outcomes that were drawn."""
+    realised_regret: Floats = field(repr=False)
+    """The comparator's expected reward minus ``realised_reward``."""
+    plays: Ints = field(repr=False)
+    """Plays of each base arm over the whole run."""
+    plays_at: Ints = field(repr=False)
+    """Plays of each base arm at each of ``rounds``."""
+    super_arm_plays: dict[tuple[int, ...], int] = field(repr=False)
+    """Plays of each super arm that was played, by its ascending arm numbers."""
+    optimum: OptimalConstant = field(repr=False)
+    """The comparator."""
+    seconds: float = 0.0
+    """Time in the loop."""
+
+    @property
+    def optimal_plays(self) -> int:
+        """How often the optimal constant super arm was played."""
+        return self.super_arm_plays.get(tuple(self.optimum.super_arm.tolist()), 0)
+
+
+class _PythonActor:
+    """A policy of any kind as the loop sees it: it decides and learns in Python."""
+
+    def __init__(self, policy: Any, task: Task) -> None:
+        self._policy = policy
+        self._oracle = task.problem.oracle
+
+    def roomy(self, pushes: int) -> bool:
+        return True
+
+    def select(self, t: int, rng: np.random.Generator, out: Ints) -> int:
+        arms = self._oracle.ordered(self._policy.select())
+        out[: arms.size] = arms
+        return int(arms.size)
+
+    def learn(self, arms: Ints, outcomes: Floats, played: int) -> None:
+        # Copies: a policy may keep what it is given, and the loop writes over its own arrays.
+        if played == arms.size:
+            self._policy.observe(arms.copy(), outcomes.copy())
+        else:
+            self._policy.observe(arms.copy(), outcomes.copy(), np.arange(arms.size) < played)
+
+
+class Simulation:
+    """A run in progress: `advance` it, save it (`state`), go on with it (`from_state`), read its `result`."""
+
+    def __init__(
+        self,
+        task: Task,
+        policy: Any,
+        horizon: int | None = None,
+        seed: int = 0,
+        *,
+        rounds: Sequence[int] = (),
+        compiled: bool = True,
+    ) -> None:
+        self.task, self.policy = task, policy
+        self.horizon = _checks.integer("horizon", task.horizon if horizon is None else horizon, low=1)
+        self.seed = _checks.integer("seed", seed, low=0)
+        self.compiled = compiled
+        self.optimum = optimal_constant(task, self.horizon)
+        # One stream each, so that what a policy draws never changes what the arms do.
+        environment_seed, policy_seed = np.random.SeedSequence(self.seed).spawn(2)
+        self._rng = np.random.default_rng(environment_seed)
+        self._environment = make_environment(task, self.horizon)
+        if isinstance(policy, Oracle):
+            policy.reveal(self.optimum.super_arm)
+        policy.start(task.problem, horizon=self.horizon, rng=np.random.default_rng(policy_seed))
+        reward: Any = task.problem.reward.kernel or task.problem.reward
+        recorded = checkpoints(self.horizon, rounds)
+        self._ledger: Ledger = make_ledger(recorded, task.problem.n_arms, task.problem.oracle.max_size, reward)
+        self.next_round = 1
+        self.seconds = 0.0
+
+    @property
+    def done(self) -> bool:
+        """Whether the horizon is reached."""
+        return self.next_round > self.horizon
+
+    def advance(self, rounds: int | None = None) -> None:
+        """Play some more rounds, or all that are left."""
+        last = self.horizon if rounds is None else min(self.horizon, self.next_round + rounds - 1)
+        started = time.perf_counter()
+        while self.next_round <= last:
+            if int(self._ledger.cursor[1]) >= self._ledger.counts.size:
+                self._ledger = with_space(self._ledger)
+            actor = self._compiled_actor()
+            if actor is None:
+                python = _PythonActor(self.policy, self.task)
+                # While arms are being covered a built-in policy decides in Python, one round at a time.
+                until = self.next_round if self.compiled and isinstance(self.policy, Policy) else last
+                self.next_round = _interpreted(
+                    python, self._environment, self._ledger, self.next_round, until, None, self._rng
+                )
+            else:
+                self.next_round = play(
+                    actor, self._environment, self._ledger, self.next_round, last, self.policy.rng, self._rng
+                )
+                self.policy.take_back(self.next_round)
+        self.seconds += time.perf_counter() - started
+
+    def _compiled_actor(self) -> Any:
+        if not self.compiled or not isinstance(self.policy, Policy) or self.task.problem.reward.kernel is None:
+            return None
+        return self.policy.actor()
+
+    def result(self) -> Run:
+        """What came of the run; the horizon must be reached."""
+        if not self.done:
+            raise InputError(
+                f"the run must be finished first: {self.next_round - 1} of {self.horizon} rounds are played"
+            )
+        comparator = self.optimum.cumulative(self._ledger.rounds)
+        return Run(
+            task=self.task,
+            policy=repr(self.policy),
+            horizon=self.horizon,
+            seed=self.seed,
+            rounds=self._ledger.rounds,
+            reward=self._ledger.expected.copy(),
+            regret=comparator - self._ledger.expected,
+            realised_reward=self._ledger.realised.copy(),
+            realised_regret=comparator - self._ledger.realised,
+            plays=self._environment.plays.copy(),
+            plays_at=self._ledger.plays.copy(),
+            super_arm_plays=super_arm_plays(self._ledger),
+            optimum=self.optimum,
+            seconds=self.seconds,
+        )
+
+    def state(self) -> dict[str, Any]:
+        """Everything but the task, as plain data."""
+        ledger = {
+            name: plain.encode_array(value)
+            for name, value in self._ledger._asdict().items()
+            if isinstance(value, np.ndarray)
+        }
+        return {
+            "version": plain.VERSION,
+            "task": self.task.name,
+            "horizon": self.horizon,
+            "seed": self.seed,
+            "next_round": self.next_round,
+            "seconds": self.seconds,
+            "rng": plain.dump_rng(self._rng),
+            "plays": plain.encode_array(self._environment.plays),
+            "ledger": ledger,
+            "policy": self.policy.state(),
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], task: Task, policy_type: type[Policy]) -> Simulation:
+        """The run as it was when `state` was called; it ends as one that was never stopped."""
+        if state.get("version") != plain.VERSION or state.get("task") != task.name:
+            raise InputError(f"state must be one of task {task.name!r} and version {plain.VERSION}")
+        saved = state["policy"]
+        run = cls(task, policy_type(**saved["parameters"]), state["horizon"], state["seed"])
+        run.policy = policy_type.from_state(saved, problem=task.problem)
+        ledger = {name: plain.decode_array(value) for name, value in state["ledger"].items()}
+        run._ledger = run._ledger._replace(**ledger)
+        run._environment.plays[:] = plain.decode_array(state["plays"])
+        run._rng = plain.load_rng(state["rng"])
+        run.next_round, run.seconds = int(state["next_round"]), float(state["seconds"])
+        return run
+
+
+def simulate(
+    task: Task,
+    policy: Any,
+    horizon: int | None = None,
+    seed: int = 0,
+    *,
+    rounds: Sequence[int] = (),
+    compiled: bool = True,
+    progress: Callable[[int], None] | None = None,
+) -> Run:
+    """Run a policy on a task and return its regret, rewards and plays.
+
+    The policy is started anew. ``rounds`` adds rounds to those that are recorded; ``compiled=False`` plays
+    every round in Python, with the same result; ``progress`` is called with the rounds played so far.
+
+    >>> import rising_bandits as rb
+    >>> run = simulate(rb.tasks.get("k-max"), rb.CRUCB(sigma=0.01), horizon=2_000, seed=0)
+    >>> int(run.rounds[-1]), int(run.plays.sum())
+    (2000, 4000)
+    """
+    simulation = Simulation(task, policy, horizon, seed, rounds=rounds, compiled=compiled)
+    # Short stretches keep Ctrl-C and progress bars alive; they change no number.
+    stretch = 50_000 if compiled else 500
+    while not simulation.done:
+        simulation.advance(stretch)
+        if progress is not None:
+            progress(simulation.next_round - 1)
+    return simulation.result()

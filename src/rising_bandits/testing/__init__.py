@@ -1,0 +1,1 @@
+"""Conformance suites that policies and oracles of one's own can be held to."""
