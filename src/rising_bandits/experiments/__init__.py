@@ -1,1 +1,22 @@
 """Many runs: plans as data, executors, a result store, statistics."""
+
+from rising_bandits.experiments.execute import run_plan
+from rising_bandits.experiments.plan import PAPER_POLICIES, RunSpec, make_plan, parse_policy
+from rising_bandits.experiments.statistics import Band, Row, band, group, summarise
+from rising_bandits.experiments.store import ResultStore, StoredRun, read_run
+
+__all__ = [
+    "PAPER_POLICIES",
+    "Band",
+    "ResultStore",
+    "Row",
+    "RunSpec",
+    "StoredRun",
+    "band",
+    "group",
+    "make_plan",
+    "parse_policy",
+    "read_run",
+    "run_plan",
+    "summarise",
+]

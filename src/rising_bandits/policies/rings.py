@@ -92,6 +92,9 @@ def grow(rings: Rings, arm: int, plays: int) -> None:
     else:
         new = rings.book[0]
         rings.book[0] = new + 2 * size
+    # Older outcomes are gone; zeros in their place keep saved states free of what lay there before.
+    for place in range(new, new + 2 * size):
+        rings.pool[place] = 0.0
     for play in range(max(1, plays - size + 1), plays + 1):
         rings.pool[new + (play & (2 * size - 1))] = rings.pool[old + (play & (size - 1))]
     rings.pool[old] = np.float64(rings.book[1 + order])

@@ -125,6 +125,7 @@ class Simulation:
         self._ledger: Ledger = make_ledger(recorded, task.problem.n_arms, task.problem.oracle.max_size, reward)
         self.next_round = 1
         self.seconds = 0.0
+        self._compiled_before = False
 
     @property
     def done(self) -> bool:
@@ -139,6 +140,13 @@ class Simulation:
             if int(self._ledger.cursor[1]) >= self._ledger.counts.size:
                 self._ledger = with_space(self._ledger)
             actor = self._compiled_actor()
+            if actor is not None and not self._compiled_before:
+                # Compiling (or loading machine code) is not part of the time per round.
+                self.seconds += time.perf_counter() - started
+                first = self.next_round
+                play(actor, self._environment, self._ledger, first, first - 1, self.policy.rng, self._rng)
+                self._compiled_before = True
+                started = time.perf_counter()
             if actor is None:
                 python = _PythonActor(self.policy, self.task)
                 # While arms are being covered a built-in policy decides in Python, one round at a time.

@@ -1,0 +1,60 @@
+"""The command itself: where its sub-commands meet, and how errors are said."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+from rich.console import Console
+
+from rising_bandits import __version__
+from rising_bandits.cli import run, tasks
+from rising_bandits.errors import RisingBanditsError
+
+app = typer.Typer(
+    name="rising",
+    help="Combinatorial rising bandits: choose sets of parts that get better with practice.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("tasks")(tasks.tasks)
+app.command("run")(run.run)
+
+
+def _version(show: bool) -> None:
+    if show:
+        Console().print(f"rising {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version."),
+) -> None:
+    pass
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command: bad input is one clear line and exit code 2, Ctrl-C is exit code 130."""
+    command = typer.main.get_command(app)
+    say = Console(stderr=True, highlight=False, soft_wrap=True, markup=False)
+    try:
+        code = command.main(arguments, prog_name="rising", standalone_mode=False)
+    except RisingBanditsError as error:
+        say.print(f"rising: {error}")
+        sys.exit(2)
+    except (typer.Abort, KeyboardInterrupt):
+        say.print("rising: stopped; the same command goes on where it was")
+        sys.exit(130)
+    except Exception as error:
+        # Usage errors of the command line library carry their own one-line message.
+        message = getattr(error, "format_message", None)
+        if message is None:
+            raise
+        if text := message():
+            say.print(f"rising: {' '.join(text.split())} (see rising --help)")
+        sys.exit(2)
+    sys.exit(code if isinstance(code, int) else 0)

@@ -1,0 +1,77 @@
+"""Tables for people, JSON for programs, progress for those who wait."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+out = Console(highlight=False)
+
+
+def print_json(data: Any) -> None:
+    """One JSON document on standard output; NaN becomes null."""
+
+    def clean(value: Any) -> Any:
+        if isinstance(value, float) and not math.isfinite(value):
+            return None
+        if isinstance(value, dict):
+            return {key: clean(part) for key, part in value.items()}
+        return [clean(part) for part in value] if isinstance(value, list | tuple) else value
+
+    out.print(json.dumps(clean(data), indent=1), soft_wrap=True, markup=False)
+
+
+def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]], numbers: int) -> None:
+    """A table whose last ``numbers`` columns are set to the right."""
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for place, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if place >= len(headings) - numbers else "left", no_wrap=True)
+    for row in rows:
+        table.add_row(*row)
+    # A pipe has no width: let it have as much as the table wants.
+    wide = out if out.is_terminal else Console(highlight=False, width=200)
+    wide.print(table)
+
+
+@contextlib.contextmanager
+def progress_bar(what: str, totals: Sequence[int]) -> Iterator[Callable[[int, int], None]]:
+    """A bar over all rounds of a plan, shown on a terminal once it has taken a second.
+
+    It goes to standard error, so that standard output stays clean.
+    """
+    screen = Console(stderr=True)
+    bar = Progress(
+        TextColumn(what),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[runs]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=screen,
+        disable=not screen.is_terminal,
+        transient=True,
+    )
+    job = bar.add_task(what, total=sum(totals), runs=f"0/{len(totals)} runs")
+    done = [0] * len(totals)
+    started = time.monotonic()
+
+    def report(number: int, rounds: int) -> None:
+        done[number] = rounds
+        finished = sum(have >= want for have, want in zip(done, totals, strict=True))
+        bar.update(job, completed=sum(done), runs=f"{finished}/{len(totals)} runs")
+        if not bar.live.is_started and not bar.disable and time.monotonic() - started > 1.0:
+            bar.start()
+
+    try:
+        yield report
+    finally:
+        if bar.live.is_started:
+            bar.stop()

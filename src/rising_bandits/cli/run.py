@@ -1,0 +1,111 @@
+"""``rising run``: policies on tasks with many seeds, on every core."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from rising_bandits import __version__
+from rising_bandits.cli.output import out, print_json, print_table, progress_bar
+from rising_bandits.errors import InputError
+from rising_bandits.experiments import RunSpec, StoredRun, make_plan, read_run, run_plan, summarise
+
+
+def run(
+    tasks: Annotated[list[str] | None, typer.Argument(help="Tasks to run, see [bold]rising tasks[/bold].")] = None,
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A policy, as in crucb, 'crucb(epsilon=0.25)', my_module:MyPolicy, or all for the paper's six."
+        ),
+    ] = None,
+    seeds: Annotated[int, typer.Option(help="How many runs of each, with seeds from --first-seed up.")] = 5,
+    first_seed: Annotated[int, typer.Option(help="The first seed.")] = 0,
+    horizon: Annotated[int | None, typer.Option(help="Rounds of a run; by default the task's own.")] = None,
+    record: Annotated[list[int] | None, typer.Option(help="A round to record beside the usual ones.")] = None,
+    out_folder: Annotated[Path, typer.Option("--out", help="Folder for the results.")] = Path("results/run"),
+    workers: Annotated[int | None, typer.Option(help="Processes to use; by default one a core.")] = None,
+    plot: Annotated[bool, typer.Option("--plot", help="Draw the regret of each task as PNG and SVG.")] = False,
+    repeat: Annotated[Path | None, typer.Option(help="Repeat one run from its own file and compare.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
+) -> None:
+    """Run policies on tasks and report their regret.
+
+    Finished runs are kept in the folder and not run again; a run that was stopped goes on where it was.
+    """
+    if repeat is not None:
+        if tasks or policy:
+            raise InputError("--repeat takes everything from its file; give no task and no policy with it")
+        _repeat(repeat, out_folder, as_json)
+        return
+    if not tasks:
+        raise InputError("give at least one task, as in: rising run path-easy --policy crucb (see rising tasks)")
+    plan = make_plan(tasks, policy or ["all"], seeds=seeds, first_seed=first_seed, horizon=horizon, rounds=record or ())
+    runs = _run(plan, out_folder, workers)
+    rows = summarise(runs)
+    figures: list[Path] = []
+    if plot:
+        from rising_bandits.plots import plot_regret
+
+        for name in dict.fromkeys(spec.task for spec in plan):
+            figures += plot_regret(runs, name, out_folder / f"regret-{name}.png")
+    if as_json:
+        print_json(
+            {"out": str(out_folder), "rows": [asdict(row) for row in rows], "figures": [str(f) for f in figures]}
+        )
+        return
+    for name in dict.fromkeys(row.task for row in rows):
+        mine = [row for row in rows if row.task == name]
+        out.print(f"\n[bold]{name}[/bold]: {mine[0].horizon:,} rounds")
+        print_table(
+            ["policy", "seeds", "final regret", "± 99%", "of optimum", "optimal plays", "µs/round"],
+            [
+                [
+                    row.policy,
+                    str(row.runs),
+                    f"{row.regret:,.1f}",
+                    "–" if math.isnan(row.half_width) else f"{row.half_width:,.1f}",
+                    f"{row.share:.2%}",
+                    f"{row.optimal_plays:.1%}",
+                    f"{row.microseconds:.2f}",
+                ]
+                for row in mine
+            ],
+            6,
+        )
+    out.print(f"\nresults: {out_folder}/runs, settings: {out_folder}/settings.json", soft_wrap=True)
+    for path in figures:
+        out.print(f"figure: {path}", soft_wrap=True)
+
+
+def _run(plan: list[RunSpec], folder: Path, workers: int | None) -> list[StoredRun]:
+    with progress_bar("running", [spec.horizon for spec in plan]) as report:
+        return run_plan(plan, folder, workers=workers, progress=report, version=__version__)
+
+
+def _repeat(path: Path, folder: Path, as_json: bool) -> None:
+    """Run again what a file says, and compare every number."""
+    old = read_run(path)
+    target = folder / "repeat"
+    if (target / "runs" / f"{old.spec.key}.parquet").resolve() == path.resolve():
+        raise InputError(f"--out must be another folder than the one of the run itself, got {str(folder)!r}")
+    (target / "runs" / f"{old.spec.key}.parquet").unlink(missing_ok=True)
+    new = _run([old.spec], target, 1)[0]
+    same = all(
+        np.array_equal(getattr(old, name), getattr(new, name))
+        for name in ("rounds", "regret", "reward", "realised_regret", "realised_reward", "plays_at")
+    )
+    if as_json:
+        print_json({"settings": old.spec.as_dict(), "identical": same, "regret": [old.regret[-1], new.regret[-1]]})
+    else:
+        out.print(f"{old.spec.key}: regret {old.regret[-1]:,.3f} before, {new.regret[-1]:,.3f} now", soft_wrap=True)
+        out.print(
+            "every number is the same" if same else "numbers differ: the code or the machine's arithmetic changed"
+        )
+    if not same:
+        raise typer.Exit(1)

@@ -1,0 +1,45 @@
+"""``rising tasks``: what can be run."""
+
+from __future__ import annotations
+
+import typer
+
+from rising_bandits import policies, theory
+from rising_bandits.cli.output import out, print_json, print_table
+from rising_bandits.problems import tasks as known
+
+
+def tasks(
+    as_json: bool = typer.Option(False, "--json", help="Print JSON for programs."),
+) -> None:
+    """List the tasks that can be run, with their sizes and the best constant super arm."""
+    rows = []
+    for name in known.names():
+        task = known.get(name)
+        oracle = task.problem.oracle
+        best = theory.optimal_constant(task)
+        rows.append(
+            {
+                "task": name,
+                "description": task.description,
+                "base_arms": oracle.n_arms,
+                "super_arms": oracle.count(),
+                "max_size": oracle.max_size,
+                "horizon": task.horizon,
+                "sigma": task.sigma,
+                "reward": task.problem.reward.name,
+                "optimal_super_arm": [str(label) for label in task.problem.labels_of(best.super_arm)],
+                "optimal_arms": best.super_arm.tolist(),
+                "optimal_total": best.total,
+            }
+        )
+    if as_json:
+        print_json({"tasks": rows, "policies": policies.names()})
+        return
+    headings = ["task", "what", "reward", "base arms", "super arms", "largest", "rounds", "sigma"]
+    keys = ["task", "description", "reward", "base_arms", "super_arms", "max_size", "horizon", "sigma"]
+    print_table(headings, [[f"{row[key]:,}" if key == "horizon" else str(row[key]) for key in keys] for row in rows], 5)
+    out.print(f"\npolicies: {', '.join(policies.names())}")
+    out.print(
+        "try: rising run path-easy --policy crucb --policy sw-cucb --seeds 5 --out results/first --plot", soft_wrap=True
+    )

@@ -1,0 +1,178 @@
+"""Run a plan: on every core, resumable, with results that do not depend on how the work was dealt out."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from pathlib import Path
+from typing import Any
+
+from rising_bandits import _checks
+from rising_bandits.experiments.plan import RunSpec
+from rising_bandits.experiments.store import ResultStore, StoredRun
+from rising_bandits.policies.base import Policy
+from rising_bandits.policies.reference import Oracle
+from rising_bandits.simulation import Simulation
+
+CHECKPOINT_SECONDS = 20.0
+_STRETCH_SECONDS = 0.2
+
+Progress = Callable[[int, int], None]
+"""Called with the number of a run in the plan and the rounds it has played."""
+
+_shared: dict[str, Any] = {}
+
+
+def _begin(spec: RunSpec, store: ResultStore) -> Simulation:
+    """The run where it was stopped, or at its first round."""
+    policy = spec.make_policy()
+    state = store.read_partial(spec)
+    if state is not None and isinstance(policy, Policy):
+        return Simulation.from_state(state, spec.make_task(), type(policy))
+    return Simulation(spec.make_task(), policy, spec.horizon, spec.seed, rounds=spec.rounds)
+
+
+def execute(
+    spec: RunSpec,
+    store: ResultStore,
+    version: str,
+    *,
+    progress: Callable[[int], None] | None = None,
+    stopping: Callable[[], bool] = lambda: False,
+    checkpoint_seconds: float = CHECKPOINT_SECONDS,
+) -> bool:
+    """Run one spec to its end and store it; False where it was asked to stop before."""
+    simulation = _begin(spec, store)
+    saves = isinstance(simulation.policy, Policy)
+    saved = time.monotonic()
+    stretch = 200
+    while not simulation.done:
+        started = time.monotonic()
+        simulation.advance(stretch)
+        took = time.monotonic() - started
+        # As many rounds as fit into a blink: progress moves, and a request to stop is heard.
+        stretch = max(100, min(1_000_000, int(stretch * min(4.0, _STRETCH_SECONDS / max(took, 1e-6)))))
+        if progress is not None:
+            progress(simulation.next_round - 1)
+        if stopping():
+            if saves:
+                store.write_partial(spec, simulation.state())
+            return False
+        if saves and time.monotonic() - saved > checkpoint_seconds:
+            store.write_partial(spec, simulation.state())
+            saved = time.monotonic()
+    store.write_run(spec, simulation.result(), version)
+    return True
+
+
+def _start_worker(played: Any, stop: Any) -> None:
+    # The parent hears Ctrl-C and asks the workers to stop; they must not die of it themselves.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _shared["played"], _shared["stop"] = played, stop
+
+
+def _work(number: int, spec: RunSpec, folder: str, version: str, checkpoint_seconds: float) -> bool:
+    def report(rounds: int) -> None:
+        _shared["played"][number] = rounds
+
+    return execute(
+        spec,
+        ResultStore(folder),
+        version,
+        progress=report,
+        stopping=_shared["stop"].is_set,
+        checkpoint_seconds=checkpoint_seconds,
+    )
+
+
+def run_plan(
+    plan: Sequence[RunSpec],
+    folder: str | Path,
+    *,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    version: str = "",
+    checkpoint_seconds: float = CHECKPOINT_SECONDS,
+) -> list[StoredRun]:
+    """Run whatever of a plan is not in the folder yet, and return all of it in the order of the plan.
+
+    Each run has its own seed, so neither the number of workers nor the order in which they finish
+    changes a number. Stopped at any moment, it goes on where it was when called again.
+
+    >>> import tempfile
+    >>> from rising_bandits.experiments.plan import make_plan
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     runs = run_plan(make_plan(["toy"], ["random"], seeds=2, horizon=100), folder, workers=1)
+    >>> [run.spec.seed for run in runs]
+    [0, 1]
+    """
+    store = ResultStore(folder)
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+    workers = _checks.integer("workers", available if workers is None else workers, low=1)
+    todo = []
+    for number, spec in enumerate(plan):
+        if store.has(spec):
+            if progress is not None:
+                progress(number, spec.horizon)
+        else:
+            todo.append((number, spec))
+    _check(plan)
+    store.write_settings(list(plan), version)
+    if min(workers, len(todo)) <= 1:
+        for number, spec in todo:
+            report = None if progress is None else (lambda rounds, number=number: progress(number, rounds))
+            execute(spec, store, version, progress=report, checkpoint_seconds=checkpoint_seconds)
+    else:
+        _run_parallel(todo, len(plan), store, version, min(workers, len(todo)), progress, checkpoint_seconds)
+    return [store.read(spec) for spec in plan]
+
+
+def _check(plan: Sequence[RunSpec]) -> None:
+    """Refuse what cannot run (too short a horizon, too many super arms) before anything is written."""
+    seen: set[str] = set()
+    for spec in plan:
+        kind = repr((spec.task, spec.policy, spec.parameters, spec.horizon))
+        if kind not in seen:
+            seen.add(kind)
+            policy = spec.make_policy()
+            if isinstance(policy, Policy) and not isinstance(policy, Oracle):
+                policy.start(spec.make_task().problem, spec.horizon, 0)
+
+
+def _run_parallel(
+    todo: list[tuple[int, RunSpec]],
+    size: int,
+    store: ResultStore,
+    version: str,
+    workers: int,
+    progress: Progress | None,
+    checkpoint_seconds: float,
+) -> None:
+    context = multiprocessing.get_context("spawn")
+    played = context.Array("q", size, lock=False)
+    stop = context.Event()
+    # Different kinds first, so that two workers do not compile the same machine code at once.
+    first = {(spec.task, spec.policy): place for place, (_, spec) in reversed(list(enumerate(todo)))}
+    order = sorted(todo, key=lambda item: (todo.index(item) != first[item[1].task, item[1].policy], -item[1].horizon))
+    with ProcessPoolExecutor(workers, context, _start_worker, (played, stop)) as pool:
+        pending: set[Future[bool]] = {
+            pool.submit(_work, number, spec, str(store.folder), version, checkpoint_seconds) for number, spec in order
+        }
+        try:
+            while pending:
+                done, pending = wait(pending, timeout=0.1, return_when=FIRST_COMPLETED)
+                if progress is not None:
+                    for number, _ in todo:
+                        progress(number, played[number])
+                for future in done:
+                    future.result()
+        except BaseException:
+            # Ctrl-C or a failed run: the others save where they are before the error goes on.
+            stop.set()
+            for future in pending:
+                future.cancel()
+            raise

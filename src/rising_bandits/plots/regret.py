@@ -1,0 +1,85 @@
+"""Regret against rounds: every policy of a comparison, mean and 99% band over seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rising_bandits.experiments import Band, StoredRun, band, group
+from rising_bandits.plots.style import figure, look, save, title
+
+
+def regret_bands(runs: Sequence[StoredRun], task: str) -> dict[str, Band]:
+    """The data of the figure: a band for each policy on the task, highest final regret first."""
+    bands = {label: band(members) for (name, label), members in group(runs).items() if name == task}
+    return dict(sorted(bands.items(), key=lambda item: -float(item[1].mean[-1])))
+
+
+def _spread(wanted: Sequence[float], gap: float) -> list[float]:
+    """Heights as near as may be to those wanted (falling), at least ``gap`` apart.
+
+    >>> _spread([10.0, 9.5, 2.0], gap=1.0)
+    [10.25, 9.25, 2.0]
+    """
+    blocks: list[list[float]] = []
+    for height in wanted:
+        blocks.append([height, 1])
+        # Labels that overlap are pushed apart evenly around their common middle.
+        while len(blocks) > 1 and _bottom(blocks[-2], gap) < _top(blocks[-1], gap) + gap:
+            (middle, count), (other, more) = blocks[-2], blocks[-1]
+            blocks[-2:] = [[(middle * count + other * more) / (count + more), count + more]]
+    return [middle + gap * ((count - 1) / 2 - place) for middle, count in blocks for place in range(int(count))]
+
+
+def _top(block: list[float], gap: float) -> float:
+    return block[0] + gap * (block[1] - 1) / 2
+
+
+def _bottom(block: list[float], gap: float) -> float:
+    return block[0] - gap * (block[1] - 1) / 2
+
+
+def draw_regret(axes: Any, bands: dict[str, Band], heading: str) -> None:
+    """Draw the bands with a label at the end of each line."""
+    thousands = 1e3
+    top = max(float(curve.high.max()) for curve in bands.values())
+    bottom = min(0.0, *(float(curve.low.min()) for curve in bands.values()))
+    for label, curve in bands.items():
+        style = look(label)
+        x = np.concatenate([[0], curve.rounds]) / thousands
+        mean, low, high = (np.concatenate([[0.0], part]) / thousands for part in (curve.mean, curve.low, curve.high))
+        axes.fill_between(x, low, high, color=style.colour, alpha=0.18, linewidth=0)
+        axes.plot(x, mean, color=style.colour, linestyle=style.line, linewidth=style.width)
+    ends = [float(curve.mean[-1]) / thousands for curve in bands.values()]
+    heights = _spread(ends, gap=0.062 * (top - bottom) / thousands)
+    last = max(float(curve.rounds[-1]) for curve in bands.values()) / thousands
+    for (label, _), end, height in zip(bands.items(), ends, heights, strict=True):
+        style = look(label)
+        # A thin leader ties a label that had to move to the line it belongs to.
+        axes.plot(
+            [last, 1.02 * last, 1.04 * last],
+            [end, height, height],
+            color=style.colour,
+            linewidth=0.8,
+            linestyle=style.line if style.line != ":" else "-",
+            clip_on=False,
+        )
+        weight = "bold" if label == "crucb" else "normal"
+        axes.text(1.05 * last, height, title(label), color=style.colour, va="center", fontweight=weight)
+    runs = next(iter(bands.values())).runs
+    axes.set_xlim(0, last)
+    axes.set_ylim(1.05 * bottom / thousands, 1.05 * top / thousands)
+    axes.set_xlabel("round (thousands)")
+    axes.set_ylabel("cumulative expected regret (thousands)")
+    seeds = "one seed" if runs == 1 else f"mean and 99% t-interval over {runs} seeds"
+    axes.set_title(f"{heading}: {seeds}")
+
+
+def plot_regret(runs: Sequence[StoredRun], task: str, path: Path) -> list[Path]:
+    """Draw the regret of every policy on a task and write it as PNG and SVG."""
+    with figure() as (drawing, axes):
+        draw_regret(axes, regret_bands(runs, task), task)
+        return save(drawing, path)

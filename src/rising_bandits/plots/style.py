@@ -1,0 +1,106 @@
+"""One look for every figure: a colour and a line for each policy, wherever it appears."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+NAMES = {
+    "crucb": "CRUCB",
+    "r-ed-ucb": "R-ed-UCB",
+    "sw-ucb": "SW-UCB",
+    "sw-cucb": "SW-CUCB",
+    "sw-ts": "SW-TS",
+    "sw-cts": "SW-CTS",
+    "oracle": "best constant",
+    "random": "random",
+}
+"""How figures write the policies."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a policy is drawn."""
+
+    colour: str
+    line: str
+    width: float = 1.6
+
+
+# Okabe and Ito's palette, which stays apart for colour-blind readers; the line style tells
+# policies on super arms (dashed) from policies on base arms (solid).
+_LOOKS = {
+    "crucb": Look("#D55E00", "-", 2.4),
+    "r-ed-ucb": Look("#CC79A7", "--"),
+    "sw-ucb": Look("#0072B2", "--"),
+    "sw-cucb": Look("#0072B2", "-"),
+    "sw-ts": Look("#009E73", "--"),
+    "sw-cts": Look("#009E73", "-"),
+    "oracle": Look("#000000", ":"),
+    "random": Look("#999999", ":"),
+}
+_OTHERS = ("#E69F00", "#56B4E9", "#8C510A", "#5E3C99", "#F0E442")
+EARLY, LATE = "#999999", "#D55E00"
+"""Early peakers and late bloomers."""
+
+
+def look(label: str) -> Look:
+    """The look of a policy, by the label of its runs; policies that are not known get one by their name."""
+    name = label.partition("(")[0]
+    if label in _LOOKS:
+        return _LOOKS[label]
+    colour = _OTHERS[sum(map(ord, label)) % len(_OTHERS)]
+    return Look(colour, _LOOKS[name].line if name in _LOOKS else "-.")
+
+
+def title(label: str) -> str:
+    """The name of a policy as a figure writes it.
+
+    >>> title("sw-cucb"), title("crucb(epsilon=0.25)")
+    ('SW-CUCB', 'CRUCB (epsilon=0.25)')
+    """
+    name, bracket, rest = label.partition("(")
+    return NAMES.get(name, name) + (f" ({rest}" if bracket else "")
+
+
+@contextlib.contextmanager
+def figure(width: float = 6.4, height: float = 4.0) -> Iterator[tuple[Any, Any]]:
+    """An empty figure and its axes in the house style; closed when done."""
+    import matplotlib as mpl
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    settings: dict[Any, Any] = {
+        "font.size": 10,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.grid": True,
+        "grid.color": "#E5E5E5",
+        "grid.linewidth": 0.6,
+        "axes.edgecolor": "#666666",
+        "axes.titlesize": 11,
+        "axes.titlelocation": "left",
+        "svg.hashsalt": "rising-bandits",
+    }
+    with mpl.rc_context(settings):
+        drawing = Figure(figsize=(width, height), layout="constrained")
+        FigureCanvasAgg(drawing)
+        axes = drawing.subplots()
+        axes.set_axisbelow(True)
+        yield drawing, axes
+
+
+def save(drawing: Any, path: Path) -> list[Path]:
+    """Write a figure as PNG and as SVG beside it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    written = []
+    for suffix, options in ((".png", {"dpi": 200}), (".svg", {"metadata": {"Date": None}})):
+        target = path.with_suffix(suffix)
+        aside = target.with_name(f".{target.name}.tmp{suffix}")
+        drawing.savefig(aside, **options)
+        aside.replace(target)
+        written.append(target)
+    return written

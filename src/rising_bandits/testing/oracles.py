@@ -1,0 +1,154 @@
+"""What every oracle promises, as checks against the plain list of its super arms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations
+
+import numpy as np
+
+from rising_bandits._checks import Floats, Ints
+from rising_bandits.errors import InfeasibleError, InputError
+from rising_bandits.oracles import SuperArmOracle, from_spec
+
+Value = Callable[[Floats], float]
+"""What a super arm is worth, from the weights of its arms."""
+
+
+def _total(weights: Floats) -> float:
+    return float(weights.sum())
+
+
+def _draws(oracle: SuperArmOracle, count: int = 30) -> list[Floats]:
+    """Weights of many kinds: plain, tied, zero, negative, huge."""
+    rng = np.random.default_rng(0)
+    k = oracle.n_arms
+    draws = [np.zeros(k), np.ones(k), -np.ones(k)]
+    for _ in range(count):
+        draws += [rng.random(k), rng.integers(-2, 3, k).astype(float)]
+        draws.append(rng.normal(size=k) * 10.0 ** rng.integers(-6, 12))
+    return draws
+
+
+def _fits(weights: Floats, value: Value) -> bool:
+    """Whether a value that is not a sum is defined here: costs need positive weights."""
+    return value is _total or bool((weights > 0).all() and weights.max() <= 1.0)
+
+
+def check_best(oracle: SuperArmOracle, value: Value = _total) -> None:
+    """`solve` is ascending, feasible, and as good as the best of the list (if the oracle says it is exact)."""
+    family = oracle.super_arms()
+    for weights in _draws(oracle):
+        if not _fits(weights, value):
+            continue
+        arms = oracle.solve(weights)
+        assert arms.dtype == np.int64, f"solve must return int64 arm numbers, got {arms.dtype}"
+        assert (np.diff(arms) > 0).all(), f"solve must return ascending arm numbers, got {arms.tolist()}"
+        assert oracle.is_feasible(arms), f"solve returned {arms.tolist()}, which is_feasible refuses"
+        if oracle.exact:
+            best = max(value(weights[candidate]) for candidate in family)
+            slack = 1e-9 * float(np.abs(weights).max()) * oracle.max_size
+            assert value(weights[arms]) >= best - slack, f"solve({weights.tolist()}) is not the best super arm"
+
+
+def check_mask(oracle: SuperArmOracle, value: Value = _total) -> None:
+    """A mask is kept, `can` tells the truth, and a mask that leaves nothing is refused."""
+    family = oracle.super_arms()
+    rng = np.random.default_rng(1)
+    for share in (0.1, 0.3, 0.6, 1.0):
+        for _ in range(10):
+            mask = rng.random(oracle.n_arms) < share
+            weights = rng.random(oracle.n_arms)
+            left = [arms for arms in family if not mask[arms].any()]
+            assert oracle.can(mask) == bool(left), f"can({mask.tolist()}) must be {bool(left)}"
+            try:
+                arms = oracle.solve(weights, mask=mask)
+            except InfeasibleError:
+                assert not left, f"mask {mask.tolist()} leaves {len(left)} super arms, but solve refused"
+                continue
+            assert left, f"mask {mask.tolist()} leaves nothing, but solve returned {arms.tolist()}"
+            assert not mask[arms].any(), f"solve used a masked arm: {arms.tolist()}"
+            if oracle.exact:
+                best = max(value(weights[candidate]) for candidate in left)
+                assert value(weights[arms]) >= best - 1e-9, "solve under a mask is not the best super arm"
+
+
+def check_containing(oracle: SuperArmOracle, value: Value = _total) -> None:
+    """`containing` finds a super arm with the arm exactly where there is one."""
+    family = oracle.super_arms()
+    for arm in range(oracle.n_arms):
+        arms = oracle.containing(arm)
+        exists = any(arm in candidate for candidate in family)
+        assert (arms is not None) == exists, f"containing({arm}) must {'find one' if exists else 'be None'}"
+        if arms is not None:
+            assert arm in arms, f"containing({arm}) returned {arms.tolist()}"
+            assert oracle.is_feasible(arms), f"containing({arm}) returned an infeasible set"
+
+
+def check_family(oracle: SuperArmOracle, value: Value = _total) -> None:
+    """The list, the count and `is_feasible` tell the same story, and sizes stay within ``max_size``."""
+    family = [tuple(arms.tolist()) for arms in oracle.super_arms()]
+    assert family == sorted(set(family)), "super_arms must be distinct and in lexicographic order"
+    assert oracle.count() in (None, len(family)), f"count is {oracle.count()}, but {len(family)} are listed"
+    assert max(map(len, family)) <= oracle.max_size, "max_size must be at least the size of the largest super arm"
+    if oracle.n_arms <= 12:
+        known = set(family)
+        for size in range(1, oracle.n_arms + 1):
+            for arms in combinations(range(oracle.n_arms), size):
+                told = oracle.is_feasible(np.array(arms))
+                assert told == (arms in known), f"is_feasible({list(arms)}) is {told}, the list says otherwise"
+    for arms in family:
+        ordered = oracle.ordered(np.array(arms))
+        assert sorted(ordered.tolist()) == list(arms), f"ordered({list(arms)}) must hold the same arms"
+
+
+def check_refusals(oracle: SuperArmOracle, value: Value = _total) -> None:
+    """Weights and masks that make no sense are refused."""
+    good = np.zeros(oracle.n_arms)
+    nan, infinite = np.full(oracle.n_arms, np.nan), np.full(oracle.n_arms, np.inf)
+    for weights in (nan, infinite, np.zeros(oracle.n_arms + 1)):
+        _refused(lambda weights=weights: oracle.solve(weights), "weights")  # type: ignore[misc]
+    _refused(lambda: oracle.solve(good, mask=np.zeros(oracle.n_arms + 1, dtype=bool)), "mask")
+    _refused(lambda: oracle.solve(good, mask=np.zeros(oracle.n_arms)), "mask")
+
+
+def check_spec(oracle: SuperArmOracle, value: Value = _total) -> None:
+    """An oracle that describes itself as plain data is rebuilt from it."""
+    spec = oracle.spec()
+    if spec is not None:
+        again = from_spec(spec)
+        weights = np.random.default_rng(2).random(oracle.n_arms)
+        assert again.solve(weights).tolist() == oracle.solve(weights).tolist(), "from_spec(spec()) solves differently"
+
+
+def _refused(call: Callable[[], Ints], name: str) -> None:
+    message = None
+    try:
+        call()
+    except InputError as error:
+        message = str(error)
+    assert message is not None, f"bad {name} must be refused with an InputError"
+    assert name in message, f"the error must name the argument {name!r}: {message}"
+
+
+ORACLE_CHECKS: tuple[Callable[[SuperArmOracle, Value], None], ...] = (
+    check_best,
+    check_mask,
+    check_containing,
+    check_family,
+    check_refusals,
+    check_spec,
+)
+
+
+def check_oracle(oracle: SuperArmOracle, value: Value = _total) -> None:
+    """Run every check on an oracle whose super arms can be listed.
+
+    ``value`` says what a super arm is worth where that is not the sum of its weights; it is then
+    tried with weights in (0, 1] only.
+
+    >>> from rising_bandits.oracles import KSubsets
+    >>> check_oracle(KSubsets(4, 2))
+    """
+    for check in ORACLE_CHECKS:
+        check(oracle, value)
