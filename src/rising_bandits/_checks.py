@@ -85,7 +85,8 @@ def arms(value: Sequence[int] | npt.ArrayLike, n_arms: int) -> Ints:
     result = np.asarray(value)
     if result.ndim != 1 or result.size == 0 or result.dtype.kind not in "iu":
         raise InputError(f"arms must be a non-empty list of arm numbers from 0 to {n_arms - 1}, got {value!r}")
-    result = result.astype(np.int64, copy=False)
+    # Contiguous, because compiled code reads it without looking at its strides.
+    result = np.ascontiguousarray(result, dtype=np.int64)
     if result.min() < 0 or result.max() >= n_arms:
         raise InputError(f"arms must be numbers from 0 to {n_arms - 1}, got {result.tolist()}")
     if len(set(result.tolist())) != result.size:

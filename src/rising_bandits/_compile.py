@@ -85,8 +85,24 @@ class _Locator(_CacheLocator):  # type: ignore[misc]
         return cls(py_func)
 
 
+def _all_ours(signature: Any) -> bool:
+    """Whether every state in a signature is the package's own: the hash knows nothing of other sources."""
+    states = [part for part in getattr(signature, "args", signature) if isinstance(part, _NAMED_TUPLES)]
+    return all(
+        state.instance_class.__module__.startswith("rising_bandits.") and _all_ours(tuple(state.types))
+        for state in states
+    )
+
+
 class _CacheByHash(FunctionCache):  # type: ignore[misc]
     """Numba's own cache, with the package's locator instead of its list of them."""
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        if _all_ours(sig):
+            super().save_overload(sig, data)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        return super().load_overload(sig, target_context) if _all_ours(sig) else None
 
     class _impl_class(FunctionCache._impl_class):  # type: ignore[misc]  # noqa: N801
         _locator_classes: ClassVar[list[type]] = [_Locator]
@@ -115,6 +131,24 @@ class Operation(Protocol):
     def __call__(self, state: Any, *arguments: Any) -> Any: ...
 
     def register(self, state_type: type) -> Callable[[Function], Function]: ...
+
+
+def direct(call: Any, *arguments: Any) -> Callable[..., Any]:
+    """The machine code of a compiled function or operation for arguments of just these types.
+
+    Finding it by the types of its arguments takes longer than many a call; whoever calls with the
+    same types again and again may ask once. The types are not checked again.
+
+    >>> @compiled
+    ... def plus(x, y):
+    ...     return x + y
+    >>> direct(plus, 1, 2)(3, 4)
+    7
+    """
+    function = call.implementation(type(arguments[0])) if hasattr(call, "implementation") else call
+    if not hasattr(function, "compile"):
+        return cast(Callable[..., Any], function)
+    return cast(Callable[..., Any], function.compile(tuple(numba.typeof(part) for part in arguments)))
 
 
 def operation(declaration: Function) -> Operation:
@@ -163,5 +197,6 @@ def operation(declaration: Function) -> Operation:
     dispatch.__name__ = dispatch.__qualname__ = name
     dispatch.__doc__ = declaration.__doc__
     dispatch.register = register  # type: ignore[attr-defined]
+    dispatch.implementation = native.__getitem__  # type: ignore[attr-defined]
     overload(dispatch, strict=False, jit_options={"_nrt": False, "error_model": "numpy", "forceinline": True})(choose)
     return cast(Operation, dispatch)

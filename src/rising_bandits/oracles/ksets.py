@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from rising_bandits import _checks
 from rising_bandits._checks import Floats, Ints
@@ -88,6 +89,22 @@ class KSubsets(KernelOracle):
 
     def is_feasible(self, arms: Sequence[int] | Ints) -> bool:
         return len(arms) == self.max_size and len({int(arm) for arm in arms}) == self.max_size
+
+    def containing(
+        self, arm: int, mask: npt.ArrayLike | None = None, prefer: npt.ArrayLike | None = None
+    ) -> Ints | None:
+        arm = _checks.integer("arm", arm, low=0, high=self.n_arms - 1)
+        blocked = _checks.mask(mask, self.n_arms)
+        if blocked is not None and (blocked[arm] or self.n_arms - int(blocked.sum()) < self.max_size):
+            return None
+        liked = np.flatnonzero(np.zeros(0) if prefer is None else np.asarray(prefer, dtype=np.bool_))
+        chosen = {arm}
+        for candidate in chain(map(int, liked), range(self.n_arms)):
+            if len(chosen) == self.max_size:
+                break
+            if blocked is None or not blocked[candidate]:
+                chosen.add(candidate)
+        return np.array(sorted(chosen), dtype=np.int64)
 
     def count(self) -> int:
         return math.comb(self.n_arms, self.max_size)

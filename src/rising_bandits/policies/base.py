@@ -94,7 +94,7 @@ class Policy(ABC):
         """
         self._check_started()
         if isinstance(arms, np.ndarray) and arms.dtype == np.int64 and arms.tobytes() == self._proposed:
-            numbers = arms
+            numbers = np.ascontiguousarray(arms)
         else:
             numbers = self.problem.oracle.check_super_arm(arms)
         if len(outcomes) != numbers.size:
@@ -125,6 +125,10 @@ class Policy(ABC):
             return outcome
         label = self.problem.labels[int(arm)]
         raise InputError(f"outcomes must be numbers in [0, 1], got {outcome!r} for arm {label!r}; rescale them first")
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{name}={value!r}" for name, value in self.parameters().items())
+        return f"{type(self).__name__}({given})"
 
     def parameters(self) -> dict[str, Any]:
         """The arguments that make an equal policy."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from rising_bandits._checks import Bools, Floats, Ints
+from rising_bandits._compile import direct
 from rising_bandits.errors import InfeasibleError, InputError, TooManySuperArmsError
 from rising_bandits.oracles.explicit import pack
 from rising_bandits.policies import state as plain
@@ -59,6 +61,8 @@ class BaseArmPolicy(RulePolicy):
     _weights: Floats
     _arms: Ints
     _kernel: Any
+    _fast: Callable[..., int] | None
+    _fast_update: Callable[..., None] | None
 
     def _begin(self, problem: Problem, horizon: int | None) -> None:
         oracle = problem.oracle
@@ -74,6 +78,7 @@ class BaseArmPolicy(RulePolicy):
         self._weights = np.zeros(oracle.n_arms)
         self._arms = np.zeros(oracle.max_size, dtype=np.int64)
         self._kernel = oracle.kernel() if isinstance(self._rule, tuple) else None
+        self._fast = self._fast_update = None
 
     def _aim(self, mask: Bools | None) -> Ints | None:
         """A super arm that holds an arm which still needs plays, and many like it."""
@@ -94,11 +99,17 @@ class BaseArmPolicy(RulePolicy):
         return None
 
     def _choose(self, mask: Bools | None) -> Ints:
+        if mask is not None:
+            # Refused before anything is drawn: a mask that leaves nothing must leave no trace.
+            self.problem.oracle.search(np.zeros(self.problem.n_arms), mask)
         arms = self._aim(mask)
         if arms is not None:
             return arms
         if self._kernel is not None and mask is None:
-            return self._arms[: select(self.actor(), self._round, self.rng, self._arms)]
+            actor = self.actor()
+            if self._fast is None:
+                self._fast = direct(select, actor, self._round, self.rng, self._arms)
+            return self._arms[: self._fast(actor, self._round, self.rng, self._arms)]
         indices(self._rule, self._round, self.rng, self._weights)
         return self.problem.oracle.search(self._weights, mask)
 
@@ -106,7 +117,9 @@ class BaseArmPolicy(RulePolicy):
         target = self._cover.target(self._rule.plays)
         self._make_room(self.problem.oracle.max_size)
         if isinstance(self._rule, tuple):
-            update_all(self._rule, arms, outcomes, played)
+            if self._fast_update is None:
+                self._fast_update = direct(update_all, self._rule, arms, outcomes, played)
+            self._fast_update(self._rule, arms, outcomes, played)
         else:
             for place in range(played):
                 self._rule.update(int(arms[place]), float(outcomes[place]))

@@ -107,7 +107,7 @@ class Problem:
 
     def __repr__(self) -> str:
         count = self.oracle.count()
-        family = "too many to list" if count is None else f"{count} super arms"
+        family = "super arms" if count is None else f"{count} super arms"
         size, reward = self.oracle.max_size, self.reward.name
         return f"{type(self).__name__}({self.n_arms} base arms, {family} of up to {size}, {reward} reward)"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,10 +28,9 @@ class Ledger(NamedTuple):
     sets: Ints
     """Distinct super arms, padded with -1."""
     counts: Ints
-    reward: Any
 
 
-def make_ledger(rounds: Ints, n_arms: int, max_size: int, reward: Any) -> Ledger:
+def make_ledger(rounds: Ints, n_arms: int, max_size: int) -> Ledger:
     """An empty ledger for the given rounds."""
     return Ledger(
         rounds=rounds,
@@ -43,24 +42,24 @@ def make_ledger(rounds: Ints, n_arms: int, max_size: int, reward: Any) -> Ledger
         slots=np.zeros(64, dtype=np.int64),
         sets=np.full((32, max_size), -1, dtype=np.int64),
         counts=np.zeros(32, dtype=np.int64),
-        reward=reward,
     )
 
 
 @compiled
-def _slot(slots: Ints, sets: Ints, arms: Ints) -> np.int64:
+def _slot(slots: Ints, sets: Ints, arms: Ints) -> int:
     """The slot that holds the super arm, or the empty one where it belongs."""
-    key = np.uint64(arms.size)
+    key = arms.size
     for arm in arms:
-        key = (key ^ np.uint64(arm + 1)) * np.uint64(0x9E3779B97F4A7C15)
-        key ^= key >> np.uint64(29)
-    cut = np.uint64(slots.size - 1)
+        # 31 bits times 31 bits stay within an integer, so plain Python computes the same.
+        key = ((key ^ (arm + 1)) * 0x5E3779B1) & 0x7FFFFFFFFFFFFFFF
+        key = (key ^ (key >> 29)) & 0x7FFFFFFF
+    cut = slots.size - 1
     slot = key & cut
     while slots[slot] > 0:
         if _same(sets, slots[slot] - 1, arms):
             break
-        slot = (slot + np.uint64(1)) & cut
-    return np.int64(slot)
+        slot = (slot + 1) & cut
+    return int(slot)
 
 
 @compiled

@@ -18,6 +18,7 @@ def play(
     actor: Any,
     environment: Any,
     ledger: Ledger,
+    reward: Any,
     first: int,
     last: int,
     actor_rng: np.random.Generator | None,
@@ -36,8 +37,8 @@ def play(
         outcomes = environment.outcomes[: arms.size]
         learn(actor, arms, outcomes, played)
         note(ledger, arms)
-        ledger.totals[0] += combine(ledger.reward, environment.means[: arms.size])
-        ledger.totals[1] += combine(ledger.reward, outcomes)
+        ledger.totals[0] += combine(reward, environment.means[: arms.size])
+        ledger.totals[1] += combine(reward, outcomes)
         record = ledger.cursor[0]
         if record < ledger.rounds.size and ledger.rounds[record] == t:
             ledger.expected[record] = ledger.totals[0]

@@ -120,9 +120,9 @@ class Simulation:
         if isinstance(policy, Oracle):
             policy.reveal(self.optimum.super_arm)
         policy.start(task.problem, horizon=self.horizon, rng=np.random.default_rng(policy_seed))
-        reward: Any = task.problem.reward.kernel or task.problem.reward
+        self._reward: Any = task.problem.reward.kernel or task.problem.reward
         recorded = checkpoints(self.horizon, rounds)
-        self._ledger: Ledger = make_ledger(recorded, task.problem.n_arms, task.problem.oracle.max_size, reward)
+        self._ledger: Ledger = make_ledger(recorded, task.problem.n_arms, task.problem.oracle.max_size)
         self.next_round = 1
         self.seconds = 0.0
         self._compiled_before = False
@@ -143,8 +143,7 @@ class Simulation:
             if actor is not None and not self._compiled_before:
                 # Compiling (or loading machine code) is not part of the time per round.
                 self.seconds += time.perf_counter() - started
-                first = self.next_round
-                play(actor, self._environment, self._ledger, first, first - 1, self.policy.rng, self._rng)
+                self._play(actor, self.next_round - 1)
                 self._compiled_before = True
                 started = time.perf_counter()
             if actor is None:
@@ -152,14 +151,17 @@ class Simulation:
                 # While arms are being covered a built-in policy decides in Python, one round at a time.
                 until = self.next_round if self.compiled and isinstance(self.policy, Policy) else last
                 self.next_round = _interpreted(
-                    python, self._environment, self._ledger, self.next_round, until, None, self._rng
+                    python, self._environment, self._ledger, self._reward, self.next_round, until, None, self._rng
                 )
             else:
-                self.next_round = play(
-                    actor, self._environment, self._ledger, self.next_round, last, self.policy.rng, self._rng
-                )
+                self.next_round = self._play(actor, last)
                 self.policy.take_back(self.next_round)
         self.seconds += time.perf_counter() - started
+
+    def _play(self, actor: Any, last: int) -> int:
+        """Rounds up to ``last`` in compiled code."""
+        rng = self.policy.rng
+        return play(actor, self._environment, self._ledger, self._reward, self.next_round, last, rng, self._rng)
 
     def _compiled_actor(self) -> Any:
         if not self.compiled or not isinstance(self.policy, Policy) or self.task.problem.reward.kernel is None:
@@ -238,8 +240,9 @@ def simulate(
 ) -> Run:
     """Run a policy on a task and return its regret, rewards and plays.
 
-    The policy is started anew. ``rounds`` adds rounds to those that are recorded; ``compiled=False`` plays
-    every round in Python, with the same result; ``progress`` is called with the rounds played so far.
+    The policy is started anew. ``rounds`` adds rounds to those that are recorded; ``compiled=False`` runs the
+    loop in Python around the same compiled rules and solvers, with the same result; ``progress`` is called
+    with the rounds played so far.
 
     >>> import rising_bandits as rb
     >>> run = simulate(rb.tasks.get("k-max"), rb.CRUCB(sigma=0.01), horizon=2_000, seed=0)

@@ -1,0 +1,265 @@
+"""Policies: the conformance suite, their refusals, and plain Python twins of compiled ones."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import rising_bandits as rb
+from rising_bandits.testing import POLICY_CHECKS, check_policy
+
+BUILT_IN = ["crucb", "r-ed-ucb", "sw-ucb", "sw-cucb", "sw-ts", "sw-cts", "oracle", "random"]
+
+
+@pytest.mark.parametrize("check", POLICY_CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_built_in_policies_conform(name, check):
+    check(lambda: rb.policies.by_name(name))
+
+
+@dataclass(kw_only=True, eq=False)
+class PlainCRUCB(rb.IndexPolicy):
+    """The equation of SPEC section 2 as a user would write it: one method, no compiled code."""
+
+    name = "plain-crucb"
+    epsilon: float = 0.125
+    sigma: float = 0.01
+
+    def index(self, outcomes, t):
+        n = len(outcomes)
+        if n < 2:
+            return math.inf
+        h = min(max(1, math.ceil(self.epsilon * n)), n // 2)
+        new, old = outcomes[n - h :], outcomes[n - 2 * h : n - h]
+        plays = np.arange(n - h + 1, n + 1)
+        bonus = self.sigma * (t - n + h - 1) * math.sqrt(10 * math.log(t**3) / h**3)
+        return new.mean() + ((t - plays) * (new - old) / h).mean() + bonus
+
+
+class PlainSWCUCB(rb.IndexPolicy):
+    name = "plain-sw-cucb"
+
+    def index(self, outcomes, t):
+        window = outcomes[-math.isqrt(self.horizon) :]
+        return window.mean() + math.sqrt(3 * math.log(t) / (2 * len(outcomes)))
+
+
+class PlainSolver(rb.oracles.SuperArmOracle):
+    """A user's own oracle in plain Python: the best path of a list."""
+
+    def __init__(self, paths, n_arms):
+        self.paths, self.n_arms, self.max_size = [list(map(int, path)) for path in paths], n_arms, len(paths[0])
+
+    def best(self, weights):
+        return max(self.paths, key=lambda path: float(weights[path].sum()))
+
+    def is_feasible(self, arms):
+        return sorted(map(int, arms)) in self.paths
+
+    def enumerate(self):
+        return iter(self.paths)
+
+
+@pytest.mark.parametrize("twin", [(PlainCRUCB, rb.CRUCB), (PlainSWCUCB, rb.SWCUCB)], ids=["crucb", "sw-cucb"])
+@pytest.mark.parametrize("task", ["path-easy", "matching-easy", "spanning-easy", "k-max"])
+def test_a_plain_python_policy_decides_like_its_compiled_twin(twin, task):
+    plain, fast = (rb.simulate(rb.tasks.get(task), kind(), horizon=1500, seed=6) for kind in twin)
+    assert plain.super_arm_plays == fast.super_arm_plays
+    assert np.array_equal(plain.regret, fast.regret)
+
+
+def test_a_plain_python_oracle_decides_like_its_compiled_twin():
+    easy = rb.tasks.get("path-easy")
+    paths = [arms.tolist() for arms in easy.problem.oracle.super_arms()]
+    task = rb.Task("listed", rb.problems.Explicit(paths), easy.curves, easy.horizon, easy.noise)
+    own = rb.Task("own", rb.Problem(PlainSolver(paths, 12)), easy.curves, easy.horizon, easy.noise)
+    for policy in (rb.CRUCB, rb.SWCTS, rb.RedUCB, rb.Random):
+        slow, fast = rb.simulate(own, policy(), 1500, seed=2), rb.simulate(task, policy(), 1500, seed=2)
+        assert slow.super_arm_plays == fast.super_arm_plays
+
+
+def test_a_reward_of_ones_own_runs_uncompiled_with_the_same_result():
+    task = rb.tasks.get("spanning-easy")
+    reward = rb.Reward("mine", lambda values: float(values.sum()))
+    own = rb.Task("own", rb.Problem(task.problem.oracle, reward), task.curves, task.horizon, task.noise)
+    for policy in (rb.CRUCB, rb.RedUCB, rb.SWTS):
+        parameters = {"sigma": 0.01 / math.sqrt(3)} if policy is rb.RedUCB else {}
+        slow = rb.simulate(own, policy(**parameters), 1000, seed=2)
+        fast = rb.simulate(task, policy(), 1000, seed=2)
+        assert slow.super_arm_plays == fast.super_arm_plays
+
+
+class Duck:
+    """No base class at all: the three methods are enough."""
+
+    def start(self, problem, horizon, rng):
+        self.problem, self.rng = problem, rng
+
+    def select(self):
+        return self.problem.oracle.solve(self.rng.random(self.problem.n_arms))
+
+    def observe(self, arms, outcomes):
+        assert len(arms) == len(outcomes)
+
+
+def test_any_object_with_the_three_methods_is_a_policy():
+    run = rb.simulate(rb.tasks.get("matching-easy"), Duck(), horizon=300, seed=0)
+    assert sum(run.super_arm_plays.values()) == 300
+
+
+def test_plain_policies_conform():
+    check_policy(PlainCRUCB)
+
+
+def test_the_conformance_suite_finds_a_policy_that_counts_what_was_not_played():
+    class Careless(PlainCRUCB):
+        def observe(self, arms, outcomes, played=None):
+            super().observe(arms, outcomes)
+
+    with pytest.raises(AssertionError, match="not played was counted"):
+        check_policy(Careless)
+
+
+def test_the_conformance_suite_finds_a_policy_that_forgets_its_random_state():
+    class Forgetful(rb.SWCTS):
+        def state(self):
+            return {**super().state(), "rng": rb.policies.state.dump_rng(np.random.default_rng(0))}
+
+    with pytest.raises(AssertionError, match="differ after from_state"):
+        check_policy(Forgetful)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: rb.CRUCB(epsilon=0.5), r"epsilon must be .*\(0, 0.5\), got 0.5"),
+        (lambda: rb.CRUCB(epsilon=0), r"epsilon must be .*\(0, 0.5\), got 0"),
+        (lambda: rb.CRUCB(epsilon=float("nan")), r"epsilon .* got nan"),
+        (lambda: rb.CRUCB(epsilon="big"), r"epsilon .* got 'big'"),
+        (lambda: rb.CRUCB(sigma=-0.1), r"sigma must be a number of at least 0.*got -0.1"),
+        (lambda: rb.RedUCB(sigma=float("inf")), r"sigma .* got inf"),
+        (lambda: rb.CRUCB(bonus="large"), r"bonus must be 'paper', 'reference' or a number.*'large'"),
+        (lambda: rb.CRUCB(bonus=-1), r"bonus must be .* got -1"),
+        (lambda: rb.SWUCB(window=0), r"window must be an integer of at least 1, got 0"),
+        (lambda: rb.policies.by_name("ucb"), r"policy must be one of crucb, .* got 'ucb'"),
+        (lambda: rb.policies.by_name("crucb", window=3), r"parameters of crucb are epsilon, sigma, bonus; got window"),
+        (lambda: rb.CRUCB().start("path"), r"problem must be a Problem"),
+        (lambda: rb.CRUCB().start(rb.problems.TopK(3, 1), horizon=0), r"horizon must be .* got 0"),
+    ],
+)
+def test_bad_parameters_are_refused(make, message):
+    with pytest.raises(rb.InputError, match=message):
+        make()
+
+
+def test_a_horizon_shorter_than_the_initialisation_says_how_long_it_must_be():
+    problem = rb.tasks.get("path-easy").problem
+    needed = None
+    for horizon in range(1, 30):
+        try:
+            rb.CRUCB().start(problem, horizon=horizon, rng=0)
+        except rb.InputError as error:
+            needed = int(str(error).split("at least ")[1].split(":")[0])
+        else:
+            break
+    assert horizon == needed
+    rb.CRUCB().start(problem, horizon=needed, rng=0)
+    with pytest.raises(rb.InputError, match=r"at least 12: .* 6 super arms .* got 11"):
+        rb.SWUCB().start(problem, horizon=11, rng=0)
+
+
+@pytest.mark.parametrize("name", ["path-easy", "path-complex", "matching-complex", "spanning-complex", "k-max"])
+def test_the_initialisation_gives_every_arm_two_plays_and_wastes_little(name):
+    from rising_bandits.policies.levels import cover_rounds
+
+    problem = rb.tasks.get(name).problem
+    rounds = cover_rounds(problem)
+    policy = rb.CRUCB()
+    policy.start(problem, horizon=rounds, rng=0)
+    for _ in range(rounds):
+        arms = policy.select()
+        policy.observe(arms, [0.5] * len(arms))
+    assert policy.plays.min() >= 2
+    assert rounds <= 2 * problem.n_arms
+
+
+def test_super_arm_policies_refuse_families_too_large_to_list():
+    problem = rb.problems.TopK(100, k=10)
+    with pytest.raises(rb.TooManySuperArmsError, match=r"RedUCB .* 17310309456440 super arms.* limit of 100000"):
+        rb.RedUCB().start(problem, horizon=10**6, rng=0)
+    rb.CRUCB().start(problem, horizon=10**6, rng=0)
+    rb.Random().start(problem, horizon=10**6, rng=0)
+
+
+def test_a_refused_start_leaves_a_policy_as_it_was():
+    policy = rb.RedUCB()
+    policy.start(rb.problems.TopK(4, k=2), horizon=100, rng=0)
+    before = policy.state()
+    with pytest.raises(rb.TooManySuperArmsError):
+        policy.start(rb.problems.TopK(100, k=10), horizon=10**6, rng=0)
+    assert policy.state() == before
+
+
+def test_a_policy_that_was_not_started_says_so():
+    for call in (lambda p: p.select(), lambda p: p.observe([0], [0.5]), lambda p: p.indices(), lambda p: p.state()):
+        with pytest.raises(rb.NotStartedError, match=r"call start\(problem"):
+            call(rb.CRUCB())
+
+
+@pytest.mark.parametrize("name", ["crucb", "r-ed-ucb", "sw-cts", "random"])
+def test_a_mask_that_leaves_nothing_is_refused_and_changes_nothing(name):
+    policy = rb.policies.by_name(name)
+    policy.start(rb.tasks.get("path-easy").problem, horizon=1000, rng=0)
+    before = policy.state()
+    with pytest.raises(rb.InfeasibleError, match="mask leaves no feasible super arm"):
+        policy.select(mask=np.ones(12, dtype=bool))
+    with pytest.raises(rb.InputError, match="mask must be 12 booleans"):
+        policy.select(mask=[0, 1])
+    assert policy.state() == before
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"version": 99}, "version"),
+        ({"policy": "SWUCB"}, "state must be one of CRUCB"),
+        ({"problem": None}, "pass problem="),
+    ],
+)
+def test_states_that_do_not_fit_are_refused(change, message):
+    policy = rb.CRUCB()
+    policy.start(rb.problems.TopK(3, k=1), rng=0)
+    with pytest.raises(rb.InputError, match=message):
+        rb.CRUCB.from_state({**policy.state(), **change})
+
+
+def test_every_bit_generator_is_saved():
+    for bits in (np.random.PCG64, np.random.MT19937, np.random.Philox, np.random.SFC64):
+        policy = rb.SWCTS(window=5)
+        policy.start(rb.problems.TopK(6, k=2), rng=np.random.Generator(bits(3)))
+        for _ in range(20):
+            policy.observe(policy.select(), [0.4, 0.6])
+        again = rb.SWCTS.from_state(policy.state())
+        for _ in range(20):
+            arms = policy.select()
+            assert again.select().tolist() == arms.tolist()
+            policy.observe(arms, [0.4, 0.6])
+            again.observe(arms, [0.4, 0.6])
+
+
+def test_arrays_that_are_not_contiguous_are_read_right():
+    policy, other = rb.CRUCB(), rb.CRUCB()
+    for each in (policy, other):
+        each.start(rb.problems.TopK(6, k=3), rng=0)
+    wide = np.array([0, 9, 2, 9, 4, 9])[::2]
+    policy.observe(wide, np.array([0.1, 9, 0.2, 9, 0.3, 9])[::2])
+    other.observe([0, 2, 4], [0.1, 0.2, 0.3])
+    strided = np.zeros(6, dtype=np.int64)
+    for _ in range(10):
+        strided[::2] = policy.select()
+        policy.observe(strided[::2], [0.5, 0.6, 0.7])
+        other.observe(other.select(), [0.5, 0.6, 0.7])
+    assert policy.state() == other.state()

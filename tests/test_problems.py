@@ -1,0 +1,620 @@
+"""Problems: from graphs, lists and constraints to arms with labels, rewards, masks and specs."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rising_bandits as rb
+from rising_bandits.errors import InfeasibleError, InputError
+from rising_bandits.oracles import Assignments, CostPaths, DagPaths, KSubsets, SpanningTrees, SuperArmOracle
+from rising_bandits.problems import (
+    Explicit,
+    KMax,
+    LinearConstraints,
+    Matching,
+    Problem,
+    Reward,
+    ShortestPath,
+    SpanningTree,
+    TopK,
+)
+
+quick = settings(deadline=None, derandomize=True, max_examples=40)
+
+ROADS = [("home", "bridge"), ("home", "tunnel"), ("bridge", "work"), ("tunnel", "work")]
+
+
+def family(problem: Problem) -> set[frozenset]:
+    return {frozenset(problem.labels_of(arms)) for arms in problem.oracle.super_arms()}
+
+
+def best(problem: Problem, weights: Sequence[float], **options: Any) -> list:
+    return problem.labels_of(problem.oracle.solve(weights, **options))
+
+
+# --- paths ---------------------------------------------------------------------------------------------------------
+
+
+def test_path_from_an_edge_list() -> None:
+    problem = ShortestPath(ROADS, "home", "work")
+    assert problem.labels == ("home->bridge", "home->tunnel", "bridge->work", "tunnel->work")
+    assert (problem.n_arms, problem.oracle.max_size, problem.oracle.count()) == (4, 2, 2)
+    assert (problem.source, problem.target, problem.edges) == ("home", "work", ROADS)
+    assert isinstance(problem.oracle, DagPaths)
+    assert problem.reward == Reward("sum")
+    assert family(problem) == {
+        frozenset({"home->bridge", "bridge->work"}),
+        frozenset({"home->tunnel", "tunnel->work"}),
+    }
+    assert best(problem, [0.2, 0.5, 0.3, 0.6]) == ["home->tunnel", "tunnel->work"]
+    assert repr(problem) == "ShortestPath(4 base arms, 2 super arms of up to 2, sum reward)"
+
+
+def test_path_from_a_digraph_keeps_its_order_of_edges() -> None:
+    graph = nx.DiGraph()
+    graph.add_edge("b", "t", name="last mile")
+    graph.add_edge("s", "b")
+    graph.add_edge("s", "t", length=3)
+    problem = ShortestPath(graph, "s", "t")
+    edges = list(graph.edges)
+    assert problem.edges == edges
+    assert problem.labels == tuple("last mile" if edge == ("b", "t") else "->".join(edge) for edge in edges)
+    # An edge with a name can still be asked for by its ends.
+    for arm, (u, v) in enumerate(edges):
+        assert problem.index((u, v)) == problem.index(f"{u}->{v}") == arm
+    assert problem.index("last mile") == problem.index(("b", "t"))
+    with pytest.raises(InputError, match=r"label must be one of .* got \('t', 'b'\)"):
+        problem.index(("t", "b"))
+
+
+def test_path_from_a_multidigraph_is_labelled_by_its_keys() -> None:
+    graph = nx.MultiDiGraph()
+    graph.add_edge("s", "a")
+    graph.add_edge("a", "t", key="fast")
+    graph.add_edge("a", "t", key="safe")
+    graph.add_edge("a", "t", key="old", name="the old road")
+    problem = ShortestPath(graph, "s", "t")
+    assert problem.labels == ("s->a", "a->t#fast", "a->t#safe", "the old road")
+    assert problem.oracle.count() == 3
+    assert problem.index(("s", "a")) == problem.index(("s", "a", 0)) == 0
+    assert problem.index(("a", "t", "safe")) == 2
+    assert problem.index(("a", "t", "old")) == problem.index("a->t#old") == 3
+    with pytest.raises(InputError, match=r"got \('a', 't'\)"):
+        # Three edges join these two; their ends alone name none of them.
+        problem.index(("a", "t"))
+    assert best(problem, [0.1, 0.2, 0.4, 0.3]) == ["s->a", "a->t#safe"]
+
+
+def test_parallel_edges_of_a_list_are_told_apart() -> None:
+    problem = ShortestPath([("s", "t"), ("s", "t"), ("s", "t", "third")], "s", "t")
+    assert problem.labels == ("s->t#0", "s->t#1", "third")
+    assert problem.oracle.count() == 3
+
+
+def test_path_from_an_undirected_graph_goes_either_way() -> None:
+    graph = nx.Graph([("s", "a"), ("t", "a"), ("s", "b"), ("b", "t"), ("b", "a")])
+    problem = ShortestPath(graph, "s", "t")
+    assert isinstance(problem.oracle, CostPaths)
+    assert problem.reward == Reward("harmonic")
+    assert "s--a" in problem.labels
+    for arm, (u, v) in enumerate(graph.edges):
+        assert problem.index((u, v)) == problem.index((v, u)) == arm
+    paths = {
+        frozenset(problem.index(edge) for edge in itertools.pairwise(path))
+        for path in nx.all_simple_paths(graph, "s", "t")
+    }
+    assert {frozenset(arms.tolist()) for arms in problem.oracle.super_arms()} == paths
+    arms = problem.arms_of([("a", "t"), ("b", "a"), ("s", "b")])
+    assert problem.oracle.is_feasible(arms)
+    assert problem.ordered(arms).tolist() == arms[::-1].tolist()
+
+
+def test_undirected_multigraph_with_keys() -> None:
+    graph = nx.MultiGraph([("s", "t"), ("t", "s"), ("s", "a"), ("a", "t")])
+    problem = ShortestPath(graph, "s", "t")
+    assert set(problem.labels) == {
+        "s--t#0",
+        "s--t#1",
+        "s--a",
+        *(f"{u}--{v}" for u, v in graph.edges() if "a" in (u, v)),
+    }
+    assert problem.oracle.count() == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "reward", "cost"),
+    [
+        ({}, "harmonic", "inverse"),
+        ({"reward": "harmonic"}, "harmonic", "inverse"),
+        ({"reward": "product"}, "product", "log"),
+        ({"reward": Reward("product")}, "product", "log"),
+        ({"cost": "log"}, "product", "log"),
+        ({"cost": "inverse"}, "harmonic", "inverse"),
+        ({"cost": "log", "reward": "harmonic"}, "harmonic", "log"),
+    ],
+)
+def test_a_graph_with_cycles_is_solved_by_costs(options: dict[str, Any], reward: str, cost: str) -> None:
+    problem = ShortestPath([*ROADS, ("work", "home")], "home", "work", **options)
+    assert isinstance(problem.oracle, CostPaths)
+    assert (problem.reward.name, problem.oracle.cost) == (reward, cost)
+
+
+def test_costs_of_ones_own() -> None:
+    def cost(indices: np.ndarray) -> np.ndarray:
+        return np.exp(-indices)
+
+    problem = ShortestPath(ROADS, "home", "work", cost=cost)
+    assert isinstance(problem.oracle, CostPaths)
+    assert problem.oracle.cost is cost
+    assert problem.reward.name == "harmonic"
+    assert best(problem, [0.2, 0.5, 0.3, 0.6]) == ["home->tunnel", "tunnel->work"]
+    assert problem.spec() is None
+
+
+@quick
+@given(st.lists(st.floats(0.01, 1.0), min_size=5, max_size=5), st.sampled_from(["sum", "harmonic", "product"]))
+def test_the_best_path_has_the_best_reward(outcomes: list[float], reward: str) -> None:
+    # What the solver minimises or maximises is what the reward says, so the two agree on which path is best.
+    problem = ShortestPath([*ROADS, ("home", "work")], "home", "work", reward=reward)
+    values = np.array(outcomes)
+    rewards = [problem.reward(values[arms]) for arms in problem.oracle.super_arms()]
+    assert problem.reward(values[problem.oracle.solve(values)]) == pytest.approx(max(rewards), rel=1e-12)
+
+
+def test_nodes_may_be_anything_hashable() -> None:
+    graph = nx.DiGraph([((0, 0), (0, 1)), ((0, 1), frozenset({1})), ((0, 0), frozenset({1}))])
+    problem = ShortestPath(graph, (0, 0), frozenset({1}))
+    assert problem.labels[0] == "(0, 0)->(0, 1)"
+    assert problem.index(((0, 0), (0, 1))) == 0
+    assert problem.oracle.count() == 2
+
+
+# --- trees, matchings, sets ----------------------------------------------------------------------------------------
+
+
+def test_spanning_tree_from_graph_and_list() -> None:
+    edges = [("a", "b"), ("b", "c"), ("a", "c"), ("c", "d")]
+    graph = nx.Graph(edges)
+    graph.edges["c", "d"]["name"] = "bridge"
+    problem = SpanningTree(graph)
+    assert set(problem.labels) == {"a--b", "a--c", "b--c", "bridge"}
+    assert isinstance(problem.oracle, SpanningTrees)
+    assert problem.oracle.count() == 3
+    assert problem.index(("d", "c")) == problem.index(("c", "d")) == problem.index("bridge")
+    assert all("bridge" in tree for tree in family(problem))
+    listed = SpanningTree(edges)
+    assert listed.labels == ("a--b", "b--c", "a--c", "c--d")
+    assert listed.edges == edges
+    assert best(listed, [0.9, 0.1, 0.5, -1.0]) == ["a--b", "a--c", "c--d"]
+    assert listed.reward.additive
+
+
+def test_spanning_tree_of_a_multigraph() -> None:
+    graph = nx.MultiGraph([("a", "b"), ("b", "a"), ("b", "c"), ("c", "c")])
+    problem = SpanningTree(graph)
+    assert problem.labels == ("a--b#0", "a--b#1", "b--c", "c--c")
+    assert family(problem) == {frozenset({"a--b#0", "b--c"}), frozenset({"a--b#1", "b--c"})}
+
+
+def test_matching_of_lists() -> None:
+    problem = Matching(["ann", "bob"], ["cats", "cars", "maps"])
+    assert problem.labels == ("ann->cats", "ann->cars", "ann->maps", "bob->cats", "bob->cars", "bob->maps")
+    assert problem.index(("bob", "cars")) == problem.index("bob->cars") == 4
+    assert isinstance(problem.oracle, Assignments)
+    assert problem.oracle.count() == 6
+    assert best(problem, [0.9, 0.8, 0.1, 0.7, 0.1, 0.2]) == ["ann->cars", "bob->cats"]
+    assert best(problem, [0.9, 0.8, 0.1, 0.7, 0.1, 0.2], mask=problem.mask([("ann", "cars")])) == [
+        "ann->cats",
+        "bob->maps",
+    ]
+
+
+def test_matching_of_numbers_and_of_pairs() -> None:
+    problem = Matching(2, 4)
+    assert (problem.n_arms, problem.oracle.count()) == (8, 12)
+    assert problem.labels[5] == "1->1"
+    assert problem.index((1, 1)) == 5
+    limited = Matching(["x", "y"], ["p", "q"], pairs=[("y", "q"), ("x", "p"), ("x", "q")])
+    assert limited.labels == ("y->q", "x->p", "x->q")
+    assert family(limited) == {frozenset({"y->q", "x->p"})}
+    assert limited.index(("x", "q")) == 2
+    assert problem.ordered([5, 0]).tolist() == [0, 5]
+    # Workers come in turn, whatever the numbers of their pairs.
+    assert limited.labels_of(limited.ordered([0, 1])) == ["x->p", "y->q"]
+
+
+@pytest.mark.parametrize(("kind", "reward"), [(TopK, "sum"), (KMax, "max")])
+def test_k_of_many(kind: type[TopK], reward: str) -> None:
+    problem = kind(["x", "y", "z"], k=2)
+    assert problem.labels == ("x", "y", "z")
+    assert problem.reward.name == reward
+    assert best(problem, [0.1, 0.9, 0.5]) == ["y", "z"]
+    assert kind(4, 3).labels == (0, 1, 2, 3)
+    assert kind(np.int64(4), 3).oracle.count() == 4
+    assert problem.scale == (2.0 if reward == "sum" else 1.0)
+
+
+def test_explicit_lists_of_numbers_and_labels() -> None:
+    numbers = Explicit([[2, 1], [0]])
+    assert numbers.labels == (0, 1, 2)
+    assert family(numbers) == {frozenset({1, 2}), frozenset({0})}
+    assert best(numbers, [0.5, 0.3, 0.4]) == [1, 2]
+    names = Explicit([["walk"], ["bus", "tram"]])
+    assert names.labels == ("walk", "bus", "tram")
+    assert family(names) == {frozenset({"walk"}), frozenset({"bus", "tram"})}
+    gap = Explicit([[10], [20, 30]])
+    assert gap.labels == (10, 20, 30)
+    assert gap.index(30) == 2
+    more = Explicit([["bus", "tram"]], labels=["walk", "tram", "bus"], reward="max")
+    assert more.labels == ("walk", "tram", "bus")
+    assert best(more, [9.0, 0.0, 0.0]) == ["tram", "bus"]
+    assert more.reward.name == "max"
+    assert more.oracle.containing(0) is None
+
+
+def test_linear_constraints() -> None:
+    problem = LinearConstraints([[2, 1, 2]], upper=[3], labels=["x", "y", "z"])
+    assert family(problem) == {frozenset(names) for names in ("x", "y", "z", "xy", "yz")}
+    assert best(problem, [0.5, 0.3, 0.4]) == ["x", "y"]
+    plain = LinearConstraints([[1, 1, 1, 1]], lower=[2], upper=[None], reward="max")
+    assert plain.labels == (0, 1, 2, 3)
+    assert plain.oracle.count() == 11
+    assert plain.reward.name == "max"
+
+
+# --- labels and masks ----------------------------------------------------------------------------------------------
+
+PROBLEMS: dict[str, Callable[[], Problem]] = {
+    "path": lambda: ShortestPath(ROADS, "home", "work"),
+    "path-keys": lambda: ShortestPath(nx.MultiDiGraph([(1, 2), (1, 2), (2, 3)]), 1, 3),
+    "path-undirected": lambda: ShortestPath(nx.cycle_graph(5), 0, 2),
+    "path-product": lambda: ShortestPath([*ROADS, ("work", "home", "back")], "home", "work", reward="product"),
+    "tree": lambda: SpanningTree(nx.complete_graph(4), reward="max"),
+    "matching": lambda: Matching(["ann", "bob"], 3),
+    "matching-pairs": lambda: Matching(2, 2, pairs=[(1, 0), (0, 1), (0, 0)]),
+    "top-k": lambda: TopK([("a", 1), ("b", ("c", 2)), 3.5, None], 2),
+    "k-max": lambda: KMax(5, k=2),
+    "explicit": lambda: Explicit([["walk"], ["bus", "tram"], ["bus"]], reward="harmonic"),
+    "linear": lambda: LinearConstraints([[2, 1, 2], [1, 0, -1]], lower=[1, None], upper=[3, 0], labels=["x", "y", "z"]),
+}
+every_problem = pytest.mark.parametrize("name", PROBLEMS)
+
+
+@every_problem
+def test_labels_and_numbers_are_two_names_of_the_same_arms(name: str) -> None:
+    problem = PROBLEMS[name]()
+    assert len(set(problem.labels)) == problem.n_arms == problem.oracle.n_arms
+    assert [problem.index(label) for label in problem.labels] == list(range(problem.n_arms))
+    back = problem.labels[::-1]
+    numbers = problem.arms_of(back)
+    assert numbers.dtype == np.int64
+    assert numbers.tolist() == list(range(problem.n_arms))[::-1]
+    assert problem.labels_of(numbers) == list(back)
+    assert problem.arms_of([]).tolist() == []
+
+
+@every_problem
+def test_a_mask_by_labels_forbids_exactly_these(name: str) -> None:
+    problem = PROBLEMS[name]()
+    assert not problem.mask([]).any()
+    for blocked in itertools.combinations(problem.labels, 2):
+        mask = problem.mask(blocked)
+        assert mask.dtype == np.bool_
+        assert problem.labels_of(np.flatnonzero(mask)) == sorted(blocked, key=problem.index)
+        left = [arms for arms in family(problem) if not arms & set(blocked)]
+        assert problem.oracle.can(mask) == bool(left)
+        if left:
+            assert frozenset(best(problem, np.ones(problem.n_arms), mask=mask)) in left
+
+
+@every_problem
+def test_a_spec_goes_through_json_and_rebuilds_the_problem(name: str) -> None:
+    problem = PROBLEMS[name]()
+    spec = problem.spec()
+    twin = Problem.from_spec(json.loads(json.dumps(spec)))
+    assert twin.spec() == spec
+    assert twin.labels == problem.labels
+    assert [type(label) for label in twin.labels] == [type(label) for label in problem.labels]
+    assert twin.reward == problem.reward
+    assert twin.scale == problem.scale
+    assert [arms.tolist() for arms in twin.oracle.super_arms()] == [a.tolist() for a in problem.oracle.super_arms()]
+    weights = np.random.default_rng(1).random(problem.n_arms)
+    assert twin.oracle.solve(weights).tolist() == problem.oracle.solve(weights).tolist()
+
+
+def test_specs_hold_plain_data_only() -> None:
+    labels = [np.str_("a"), np.int64(3)]
+    spec = Problem(KSubsets(2, 1), labels=labels).spec()
+    assert json.loads(json.dumps(spec))["labels"] == ["a", 3]
+    odd = Problem(KSubsets(1, 1), labels=[frozenset({1})])
+    with pytest.raises(InputError, match=r"labels must be strings, numbers or tuples .* got frozenset\(\{1\}\)"):
+        odd.spec()
+
+    class Either(SuperArmOracle):
+        n_arms, max_size = 2, 1
+
+        def best(self, weights: np.ndarray) -> list[int]:
+            return [int(np.argmax(weights))]
+
+        def is_feasible(self, arms: Sequence[int]) -> bool:
+            return len(arms) == 1
+
+    assert Problem(Either()).spec() is None
+    assert repr(Problem(Either())).startswith("Problem(2 base arms, ")
+    assert Problem(KSubsets(2, 1), Reward("mine", sum)).spec() is None
+
+
+def test_labels_must_be_different_and_complete() -> None:
+    with pytest.raises(InputError, match="labels must be different, got 'a' twice; name the arms"):
+        Problem(KSubsets(3, 1), labels=["a", "b", "a"])
+    with pytest.raises(InputError, match="labels must be different, got 'x' twice"):
+        TopK(["x", "x"], 1)
+    with pytest.raises(InputError, match="labels must be different, got 'x' twice"):
+        ShortestPath([("s", "t", "x"), ("s", "t", "x")], "s", "t")
+    with pytest.raises(InputError, match="labels must be different, got '1->2' twice"):
+        # Two nodes that print alike.
+        ShortestPath([(1, 2), ("1", 2), (1, "1")], 1, 2)
+    with pytest.raises(InputError, match="labels must be different, got 'x' twice"):
+        Explicit([["x"]], labels=["x", "x"])
+    with pytest.raises(InputError, match="labels must name each of the 3 base arms, got 2 labels"):
+        Problem(KSubsets(3, 1), labels=["a", "b"])
+    with pytest.raises(InputError, match="labels must name each of the 2 base arms, got 1 labels"):
+        LinearConstraints([[1, 1]], labels=["x"])
+
+
+def test_aliases_never_hide_a_label() -> None:
+    problem = Problem(KSubsets(2, 1), labels=["a", "b"], aliases={"b": 0, "first": 0})
+    assert (problem.index("b"), problem.index("first")) == (1, 0)
+    # The second edge bears the name that the first would have had by its ends.
+    roads = ShortestPath([("s", "t", "short"), ("s", "a", "s->t"), ("a", "t")], "s", "t")
+    assert roads.index("s->t") == 1
+    assert roads.index(("s", "t")) == 0
+
+
+def test_an_unknown_label_is_named_with_some_that_are_known() -> None:
+    problem = TopK(list("abcdefgh"), 2)
+    with pytest.raises(
+        InputError, match=r"one of the problem's arms \('a', 'b', 'c', 'd', 'e', 'f', \.\.\.\), got 'z'"
+    ):
+        problem.index("z")
+    for call in (problem.arms_of, problem.mask):
+        with pytest.raises(InputError, match=r"label must be one of .* got 'z'"):
+            call(["a", "z"])
+    with pytest.raises(InputError, match=r"got \['a'\]"):
+        problem.index(["a"])
+    with pytest.raises(InputError, match=r"arms \(0, 1\), got 2"):
+        TopK(2, 1).index(2)
+
+
+# --- rewards -------------------------------------------------------------------------------------------------------
+
+
+def harmonic(values: Sequence[float]) -> float:
+    return 0.0 if min(values) == 0.0 else 1.0 / math.fsum(1.0 / value for value in values)
+
+
+FORMULAS: dict[str, Callable[[Sequence[float]], float]] = {
+    "sum": math.fsum,
+    "max": max,
+    "harmonic": harmonic,
+    "product": math.prod,
+}
+# Outcomes with zeros and ones among them; not so small that one over it overflows.
+outcome = st.sampled_from([0.0, 1.0, 0.5]) | st.floats(1e-9, 1.0)
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+@quick
+@given(values=st.lists(outcome, min_size=1, max_size=8))
+def test_rewards_are_their_formulas(name: str, values: list[float]) -> None:
+    reward = Reward(name)
+    assert reward(values) == pytest.approx(FORMULAS[name](values), rel=1e-12)
+    assert reward(np.array(values)) == reward.combine(np.array(values)) == reward(values)
+    assert isinstance(reward(values), float)
+    assert reward([0.0] * len(values)) == 0.0
+    assert reward(values) <= reward.largest(len(values)) + 1e-12
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+@quick
+@given(data=st.data())
+def test_rewards_are_monotone(name: str, data: st.DataObject) -> None:
+    values = data.draw(st.lists(outcome, min_size=1, max_size=6))
+    place = data.draw(st.integers(0, len(values) - 1))
+    raised = [*values[:place], max(values[place], data.draw(outcome)), *values[place + 1 :]]
+    assert Reward(name)(raised) >= Reward(name)(values) - 1e-12
+
+
+@pytest.mark.parametrize("name", [*FORMULAS, "own"])
+@quick
+@given(data=st.data())
+def test_rewards_over_plays_are_row_by_row(name: str, data: st.DataObject) -> None:
+    columns = data.draw(st.integers(1, 5))
+    row = st.lists(outcome, min_size=columns, max_size=columns)
+    table = np.array(data.draw(st.lists(row, min_size=1, max_size=6)))
+    reward = Reward("own", lambda values: float(np.median(values))) if name == "own" else Reward(name)
+    over = reward.over_plays(table)
+    assert over.shape == (table.shape[0],)
+    assert over.dtype == np.float64
+    assert over.tolist() == pytest.approx([reward(line) for line in table], rel=1e-12)
+
+
+def test_a_reward_of_ones_own() -> None:
+    reward = Reward("at least two", lambda values: float((values >= 0.5).sum() >= 2))
+    assert reward([0.5, 0.1, 0.9]) == 1.0
+    assert reward([0.4, 0.1, 0.9]) == 0.0
+    assert not reward.additive
+    assert reward.kernel is None
+    assert reward.largest(3) == 1.0
+    assert reward.largest(1) == 0.0
+    problem = Problem(KSubsets(3, 2), reward)
+    assert problem.scale == 1.0
+    # A function named like a built-in reward is still the user's own.
+    assert not Reward("sum", max).additive
+    assert Reward("sum", max)([0.25, 0.5]) == 0.5
+
+
+def test_what_a_reward_can_bring_at_most() -> None:
+    assert [Reward(name).largest(4) for name in ("sum", "max", "harmonic", "product")] == [4.0, 1.0, 1.0, 1.0]
+    assert [Reward(name).additive for name in ("sum", "max", "harmonic", "product")] == [True, False, False, False]
+    assert Matching(3, 4).scale == 3.0
+    assert Explicit([[0], [1, 2]]).scale == 2.0
+
+
+# --- refusals ------------------------------------------------------------------------------------------------------
+
+CYCLE = [*ROADS, ("work", "home")]
+BAD: dict[str, tuple[Callable[[], Any], str]] = {
+    "source": (lambda: ShortestPath(ROADS, "moon", "work"), "source must be a node of the graph, got 'moon'"),
+    "target": (lambda: ShortestPath(nx.DiGraph(ROADS), "home", 7), "target must be a node of the graph, got 7"),
+    "same-ends": (lambda: ShortestPath(ROADS, "home", "home"), "source and target must differ, got 'home' for both"),
+    "no-edges": (lambda: ShortestPath([], "a", "b"), "source must be a node of the graph, got 'a'"),
+    "edge-string": (lambda: ShortestPath(["ab"], "a", "b"), "each edge must be a pair of nodes, .* got 'ab'"),
+    "edge-long": (lambda: ShortestPath([(1, 2, 3, 4)], 1, 2), r"each edge must be a pair .* got \(1, 2, 3, 4\)"),
+    "edge-short": (lambda: SpanningTree([(1,)]), r"each edge must be a pair of nodes, .* got \(1,\)"),
+    "sum-with-cycles": (
+        lambda: ShortestPath(CYCLE, "home", "work", reward="sum"),
+        "sum of indices is hard in a graph with cycles; use reward='harmonic' or 'product'",
+    ),
+    "sum-undirected": (
+        lambda: ShortestPath(nx.path_graph(3), 0, 2, reward=Reward("sum")),
+        "sum of indices is hard in a graph with cycles",
+    ),
+    "reward": (lambda: ShortestPath(ROADS, "home", "work", reward="mean"), "reward must be one of sum.* got 'mean'"),
+    "cost": (lambda: ShortestPath(ROADS, "home", "work", cost="square"), "cost must be 'inverse', 'log' .* 'square'"),
+    "tree-directed": (lambda: SpanningTree(nx.DiGraph([(0, 1)])), r"graph must be undirected .*to_undirected\(\)"),
+    "tree-no-edges": (lambda: SpanningTree([]), "at least one edge, got none"),
+    "tree-one-node": (lambda: SpanningTree(nx.empty_graph(1)), "at least one edge, got none"),
+    "tree-loop": (lambda: SpanningTree([(0, 0)]), "join at least two nodes"),
+    "tree-reward": (lambda: SpanningTree([(0, 1)], reward="min"), "reward must be one of sum, max.* got 'min'"),
+    "workers-more": (lambda: Matching(3, 2), "at least as many jobs as workers, got 3 workers and 2 jobs"),
+    "workers-text": (lambda: Matching("ann", 2), "workers must be a list of labels or a number of them, got 'ann'"),
+    "workers-none": (lambda: Matching([], 2), "workers must hold at least one label, got none"),
+    "workers-zero": (lambda: Matching(0, 2), "workers must be at least 1, got 0"),
+    "workers-twice": (lambda: Matching(["a", "a"], 2), r"workers must be different, got \['a', 'a'\]"),
+    "jobs-twice": (lambda: Matching(1, ["x", "x"]), r"jobs must be different, got \['x', 'x'\]"),
+    "jobs-bool": (lambda: Matching(1, True), "jobs must be a list of labels or a number of them, got True"),
+    "pairs-unknown": (
+        lambda: Matching(["a"], ["x"], pairs=[("a", "y")]),
+        r"pairs must join a worker to a job, got \('a', 'y'\)",
+    ),
+    "pairs-swapped": (
+        lambda: Matching(["a"], ["x"], pairs=[("x", "a")]),
+        r"pairs must join a worker to a job, got \('x', 'a'\)",
+    ),
+    "pairs-twice": (lambda: Matching(["a"], ["x"], pairs=[("a", "x")] * 2), "pairs must not repeat"),
+    "arms-text": (lambda: TopK("abc", 2), "arms must be a list of labels or a number of them, got 'abc'"),
+    "arms-zero": (lambda: KMax(0, 1), "arms must be at least 1, got 0"),
+    "arms-none": (lambda: TopK([], 1), "arms must hold at least one label, got none"),
+    "k-above": (lambda: TopK(["x", "y"], 3), "k must be at most the number of arms, 2, got 3"),
+    "k-zero": (lambda: KMax(3, 0), "k must be an integer from 1 to 3, got 0"),
+    "k-fraction": (lambda: KMax(3, 1.5), "k must be an integer from 1 to 3, got 1.5"),
+    "sets-none": (lambda: Explicit([]), r"super_arms must be a list of at least one list of arms, got \[\]"),
+    "sets-text": (lambda: Explicit("ab"), "super_arms must be a list of at least one list of arms, got 'ab'"),
+    "set-empty": (lambda: Explicit([[0], []]), r"each super arm must be a non-empty list of arms, got \[\]"),
+    "set-text": (lambda: Explicit([["a"], "bus"]), "each super arm must be a non-empty list of arms, got 'bus'"),
+    "set-twice": (lambda: Explicit([["a", "b"], ["b", "a"]]), r"super_arms must not repeat, got \[0, 1\] twice"),
+    "arm-twice": (lambda: Explicit([["a", "a"]]), r"arms must not repeat, got \[0, 0\]"),
+    "arm-unlabelled": (
+        lambda: Explicit([["a"], ["c"]], labels=["a", "b"]),
+        "every arm of super_arms must be one of labels, got 'c'",
+    ),
+    "matrix": (lambda: LinearConstraints([1, 2]), r"matrix must have a row per constraint .* got shape \(2,\)"),
+    "upper": (lambda: LinearConstraints([[1, 2]], upper=[1, 2]), r"upper must have one bound per row .* got \(2,\)"),
+    "reward-name": (lambda: Reward("mean"), r"reward must be one of sum, max, harmonic, product, or Reward.* 'mean'"),
+    "problem-reward": (lambda: Problem(KSubsets(2, 1), "min"), "reward must be one of sum.* got 'min'"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_named(case: str) -> None:
+    make, message = BAD[case]
+    with pytest.raises(InputError, match=message):
+        make()
+
+
+def lonely(kind: type[nx.Graph]) -> nx.Graph:
+    graph = kind([(0, 1)])
+    graph.add_node(2)
+    return graph
+
+
+IMPOSSIBLE: dict[str, tuple[Callable[[], Any], str]] = {
+    "no-path": (lambda: ShortestPath(ROADS, "work", "home"), "no path from source 'work' to target 'home'"),
+    "no-path-cost": (
+        lambda: ShortestPath([("s", "a"), ("a", "s"), ("t", "a")], "s", "t"),
+        "no path from source 's' to target 't'",
+    ),
+    "lonely-target": (
+        lambda: ShortestPath(lonely(nx.DiGraph), 0, 2),
+        "no path from source 0 to target 2: 2 has no edge",
+    ),
+    "lonely-node": (lambda: SpanningTree(lonely(nx.Graph)), "must be connected to have a spanning tree, but 2 has no"),
+    "two-parts": (lambda: SpanningTree([(0, 1), (2, 3)]), "must be connected .* got 2 separate parts"),
+    "pairs": (
+        lambda: Matching(2, 2, pairs=[(0, 0), (1, 0)]),
+        "pairs must allow every worker a job of their own; no such matching exists",
+    ),
+    "bounds": (lambda: LinearConstraints([[1, 1]], lower=[3]), "leave no feasible non-empty set; relax a bound"),
+}
+
+
+@pytest.mark.parametrize("case", IMPOSSIBLE)
+def test_a_problem_without_super_arms_says_why(case: str) -> None:
+    make, message = IMPOSSIBLE[case]
+    with pytest.raises(InfeasibleError, match=message):
+        make()
+
+
+def test_all_errors_are_value_errors_of_the_library() -> None:
+    for kind in (InputError, InfeasibleError, rb.TooManySuperArmsError):
+        assert issubclass(kind, rb.RisingBanditsError)
+        assert issubclass(kind, ValueError)
+
+
+# --- what a careful user would meet at the edges -------------------------------------------------------------------
+
+
+def test_parallel_undirected_edges_are_not_confused_by_their_direction() -> None:
+    # Both edges join a and b, so the pair names neither of them, or each by the way it was written.
+    problem = SpanningTree([("a", "b"), ("b", "a")])
+    assert problem.oracle.count() == 2
+    try:
+        found = [problem.index(("a", "b")), problem.index(("b", "a"))]
+    except InputError:
+        return
+    assert found == [0, 1]
+
+
+def test_a_large_problem_can_be_printed() -> None:
+    problem = ShortestPath(nx.path_graph(1_100), 0, 1_099)
+    assert repr(problem).startswith("ShortestPath(1099 base arms, ")
+
+
+MALFORMED: dict[str, tuple[Callable[[], Any], str]] = {
+    "graph-number": (lambda: ShortestPath(5, 1, 2), "graph|edge"),
+    "edge-number": (lambda: ShortestPath([5], 1, 2), "edge"),
+    "arms-fraction": (lambda: TopK(2.0, 1), "arms"),
+    "sets-number": (lambda: Explicit(5), "super_arms"),
+    "set-number": (lambda: Explicit([5]), "super.arm"),
+    "pair-triple": (lambda: Matching(["a"], ["b"], pairs=[("a", "b", "c")]), "pairs"),
+    "labels-unhashable": (lambda: Problem(KSubsets(2, 1), labels=[[1], [2]]), "labels"),
+    "reward-number": (lambda: Problem(KSubsets(2, 1), reward=3), "reward"),
+}
+
+
+@pytest.mark.parametrize("case", MALFORMED)
+def test_malformed_arguments_are_named_too(case: str) -> None:
+    make, message = MALFORMED[case]
+    with pytest.raises(InputError, match=message):
+        make()
