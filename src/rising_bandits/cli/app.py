@@ -11,6 +11,9 @@ from rising_bandits import __version__
 from rising_bandits.cli import run, tasks
 from rising_bandits.errors import RisingBanditsError
 
+_STOPPED = 130
+"""The exit code of a command that Ctrl-C ended."""
+
 app = typer.Typer(
     name="rising",
     help="Combinatorial rising bandits: choose sets of parts that get better with practice.",
@@ -47,8 +50,7 @@ def main(arguments: list[str] | None = None) -> None:
         say.print(f"rising: {error}")
         sys.exit(2)
     except (typer.Abort, KeyboardInterrupt):
-        say.print("rising: stopped; the same command goes on where it was")
-        sys.exit(130)
+        code = _STOPPED
     except Exception as error:
         # Usage errors of the command line library carry their own one-line message.
         message = getattr(error, "format_message", None)
@@ -57,4 +59,6 @@ def main(arguments: list[str] | None = None) -> None:
         if text := message():
             say.print(f"rising: {' '.join(text.split())} (see rising --help)")
         sys.exit(2)
+    if code == _STOPPED:
+        say.print("rising: stopped; the same command goes on where it was")
     sys.exit(code if isinstance(code, int) else 0)

@@ -16,7 +16,7 @@ from rising_bandits.experiments.plan import RunSpec
 from rising_bandits.experiments.store import ResultStore, StoredRun
 from rising_bandits.policies.base import Policy
 from rising_bandits.policies.reference import Oracle
-from rising_bandits.simulation import Simulation
+from rising_bandits.simulation import Simulation, checkpoints
 
 CHECKPOINT_SECONDS = 20.0
 _STRETCH_SECONDS = 0.2
@@ -135,6 +135,7 @@ def _check(plan: Sequence[RunSpec]) -> None:
     """Refuse what cannot run (too short a horizon, too many super arms) before anything is written."""
     seen: set[str] = set()
     for spec in plan:
+        checkpoints(spec.horizon, spec.rounds)
         kind = repr((spec.task, spec.policy, spec.parameters, spec.horizon))
         if kind not in seen:
             seen.add(kind)

@@ -1,0 +1,117 @@
+"""The command as a person and as a program would use it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import rising_bandits as rb
+from rising_bandits.cli import main
+
+RISING = str(Path(sys.executable).with_name("rising"))
+
+
+def run(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as stop:
+        main(list(arguments))
+    code = stop.value.code
+    assert isinstance(code, int)
+    return code
+
+
+def test_tasks_prints_a_table_and_json(capsys):
+    assert run("tasks") == 0
+    table = capsys.readouterr().out
+    for name in rb.tasks.names():
+        assert name in table
+    assert run("tasks", "--json") == 0
+    data = json.loads(capsys.readouterr().out)
+    easy = next(task for task in data["tasks"] if task["task"] == "path-easy")
+    assert easy["base_arms"] == 12
+    assert easy["super_arms"] == 6
+    assert easy["optimal_arms"] == [2, 5, 6, 9]
+    assert easy["optimal_super_arm"][0] == "0,0->1,0"
+
+
+def test_run_prints_a_table_draws_and_keeps_the_results(tmp_path, capsys):
+    arguments = ["run", "path-easy", "--policy", "crucb", "--policy", "sw-cucb", "--seeds", "2", "--horizon", "600"]
+    assert run(*arguments, "--out", str(tmp_path), "--plot", "--workers", "1") == 0
+    text = capsys.readouterr().out
+    assert "crucb" in text
+    assert "600 rounds" in text
+    assert len(list((tmp_path / "runs").glob("*.parquet"))) == 4
+    assert (tmp_path / "settings.json").exists()
+    assert (tmp_path / "regret-path-easy.png").stat().st_size > 10_000
+    assert (tmp_path / "regret-path-easy.svg").read_text().startswith("<?xml")
+    assert run(*arguments, "--out", str(tmp_path), "--json") == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert {row["policy"] for row in rows} == {"crucb", "sw-cucb"}
+    single = ["run", "toy", "--policy", "random", "--seeds", "1", "--horizon", "50", "--out", str(tmp_path), "--json"]
+    assert run(*single) == 0
+    assert json.loads(capsys.readouterr().out)["rows"][0]["half_width"] is None
+
+
+def test_a_run_is_repeated_from_its_own_file(tmp_path, capsys):
+    common = ["run", "toy", "--policy", "sw-ts(window=20)", "--seeds", "1", "--first-seed", "3", "--horizon", "400"]
+    assert run(*common, "--record", "123", "--out", str(tmp_path / "a")) == 0
+    capsys.readouterr()
+    file = next((tmp_path / "a" / "runs").glob("*.parquet"))
+    assert run("run", "--repeat", str(file), "--out", str(tmp_path / "b")) == 0
+    assert "every number is the same" in capsys.readouterr().out
+    assert run("run", "toy", "--repeat", str(file)) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["run"], "give at least one task"),
+        (["run", "nope"], "got 'nope'"),
+        (["run", "toy", "--policy", "nope"], "got 'nope'"),
+        (["run", "toy", "--policy", "crucb(epsilon=2)"], "epsilon must be"),
+        (["run", "toy", "--seeds", "0"], "seeds must be"),
+        (["run", "toy", "--seeds", "many"], "valid integer"),
+        (["run", "toy", "--horizon", "3", "--policy", "crucb"], "horizon must be at least"),
+        (["run", "toy", "--record", "0", "--policy", "random", "--horizon", "10"], "rounds must be"),
+        (["run", "--repeat", "no.parquet"], "does not exist"),
+        (["run", "toy", "--workers", "0"], "workers must be"),
+        (["run", "--nope"], "nope"),
+        (["nope"], "nope"),
+    ],
+)
+def test_bad_input_is_one_clear_line_and_exit_code_2(arguments, words, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run(*arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert len(captured.err.strip().splitlines()) == 1
+    assert captured.err.startswith("rising: ")
+    assert words in captured.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_command_is_installed_and_tells_its_version():
+    done = subprocess.run([RISING, "--version"], capture_output=True, text=True, check=True)
+    assert rb.__version__ in done.stdout
+    done = subprocess.run([RISING, "--help"], capture_output=True, text=True, check=True)
+    assert "tasks" in done.stdout
+
+
+def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path):
+    command = [RISING, "run", "spanning-complex", "--policy", "sw-ts", "--seeds", "2", "--horizon", "200000"]
+    command += ["--out", str(tmp_path)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    while not (tmp_path / "settings.json").exists() and process.poll() is None:
+        time.sleep(0.05)
+    time.sleep(4)
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert errors.strip().splitlines()[-1] == "rising: stopped; the same command goes on where it was"
+    assert list((tmp_path / "partial").glob("*.gz"))
