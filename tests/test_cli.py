@@ -49,6 +49,7 @@ def test_run_prints_a_table_draws_and_keeps_the_results(tmp_path, capsys):
     assert len(list((tmp_path / "runs").glob("*.parquet"))) == 4
     assert (tmp_path / "settings.json").exists()
     assert (tmp_path / "regret-path-easy.png").stat().st_size > 10_000
+    assert (tmp_path / "overview-path-easy.png").stat().st_size > 10_000
     assert (tmp_path / "regret-path-easy.svg").read_text().startswith("<?xml")
     assert run(*arguments, "--out", str(tmp_path), "--json") == 0
     rows = json.loads(capsys.readouterr().out)["rows"]

@@ -30,7 +30,7 @@ def run(
     record: Annotated[list[int] | None, typer.Option(help="A round to record beside the usual ones.")] = None,
     out_folder: Annotated[Path, typer.Option("--out", help="Folder for the results.")] = Path("results/run"),
     workers: Annotated[int | None, typer.Option(help="Processes to use; by default one a core.")] = None,
-    plot: Annotated[bool, typer.Option("--plot", help="Draw the regret of each task as PNG and SVG.")] = False,
+    plot: Annotated[bool, typer.Option("--plot", help="Draw each task and its regret as PNG and SVG.")] = False,
     repeat: Annotated[Path | None, typer.Option(help="Repeat one run from its own file and compare.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> None:
@@ -50,10 +50,11 @@ def run(
     rows = summarise(runs)
     figures: list[Path] = []
     if plot:
-        from rising_bandits.plots import plot_regret
+        from rising_bandits.plots import plot_overview, plot_regret
 
         for name in dict.fromkeys(spec.task for spec in plan):
             figures += plot_regret(runs, name, out_folder / f"regret-{name}.png")
+            figures += plot_overview(runs, name, out_folder / f"overview-{name}.png")
     if as_json:
         print_json(
             {"out": str(out_folder), "rows": [asdict(row) for row in rows], "figures": [str(f) for f in figures]}

@@ -1,6 +1,17 @@
 """Pictures: data first, then drawing."""
 
+from rising_bandits.plots.overview import plot_overview
 from rising_bandits.plots.regret import draw_regret, plot_regret, regret_bands
+from rising_bandits.plots.structure import draw_curves, draw_structure
 from rising_bandits.plots.style import look, title
 
-__all__ = ["draw_regret", "look", "plot_regret", "regret_bands", "title"]
+__all__ = [
+    "draw_curves",
+    "draw_regret",
+    "draw_structure",
+    "look",
+    "plot_overview",
+    "plot_regret",
+    "regret_bands",
+    "title",
+]

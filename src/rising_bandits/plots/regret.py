@@ -9,37 +9,13 @@ from typing import Any
 import numpy as np
 
 from rising_bandits.experiments import Band, StoredRun, band, group
-from rising_bandits.plots.style import figure, look, save, title
+from rising_bandits.plots.style import figure, look, save, spread, title
 
 
 def regret_bands(runs: Sequence[StoredRun], task: str) -> dict[str, Band]:
     """The data of the figure: a band for each policy on the task, highest final regret first."""
     bands = {label: band(members) for (name, label), members in group(runs).items() if name == task}
     return dict(sorted(bands.items(), key=lambda item: -float(item[1].mean[-1])))
-
-
-def _spread(wanted: Sequence[float], gap: float) -> list[float]:
-    """Heights as near as may be to those wanted (falling), at least ``gap`` apart.
-
-    >>> _spread([10.0, 9.5, 2.0], gap=1.0)
-    [10.25, 9.25, 2.0]
-    """
-    blocks: list[list[float]] = []
-    for height in wanted:
-        blocks.append([height, 1])
-        # Labels that overlap are pushed apart evenly around their common middle.
-        while len(blocks) > 1 and _bottom(blocks[-2], gap) < _top(blocks[-1], gap) + gap:
-            (middle, count), (other, more) = blocks[-2], blocks[-1]
-            blocks[-2:] = [[(middle * count + other * more) / (count + more), count + more]]
-    return [middle + gap * ((count - 1) / 2 - place) for middle, count in blocks for place in range(int(count))]
-
-
-def _top(block: list[float], gap: float) -> float:
-    return block[0] + gap * (block[1] - 1) / 2
-
-
-def _bottom(block: list[float], gap: float) -> float:
-    return block[0] - gap * (block[1] - 1) / 2
 
 
 def draw_regret(axes: Any, bands: dict[str, Band], heading: str) -> None:
@@ -54,7 +30,7 @@ def draw_regret(axes: Any, bands: dict[str, Band], heading: str) -> None:
         axes.fill_between(x, low, high, color=style.colour, alpha=0.18, linewidth=0)
         axes.plot(x, mean, color=style.colour, linestyle=style.line, linewidth=style.width)
     ends = [float(curve.mean[-1]) / thousands for curve in bands.values()]
-    heights = _spread(ends, gap=0.062 * (top - bottom) / thousands)
+    heights = spread(ends, gap=0.062 * (top - bottom) / thousands)
     last = max(float(curve.rounds[-1]) for curve in bands.values()) / thousands
     for (label, _), end, height in zip(bands.items(), ends, heights, strict=True):
         style = look(label)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -66,9 +66,40 @@ def title(label: str) -> str:
     return NAMES.get(name, name) + (f" ({rest}" if bracket else "")
 
 
+def spread(wanted: Sequence[float], gap: float) -> list[float]:
+    """Heights as near as may be to those wanted (falling), at least ``gap`` apart.
+
+    >>> spread([10.0, 9.5, 2.0], gap=1.0)
+    [10.25, 9.25, 2.0]
+    """
+    blocks: list[list[float]] = []
+    for height in wanted:
+        blocks.append([height, 1])
+        # Labels that overlap are pushed apart evenly around their common middle.
+        while len(blocks) > 1 and _bottom(blocks[-2], gap) < _top(blocks[-1], gap) + gap:
+            (middle, count), (other, more) = blocks[-2], blocks[-1]
+            blocks[-2:] = [[(middle * count + other * more) / (count + more), count + more]]
+    return [middle + gap * ((count - 1) / 2 - place) for middle, count in blocks for place in range(int(count))]
+
+
+def _top(block: list[float], gap: float) -> float:
+    return block[0] + gap * (block[1] - 1) / 2
+
+
+def _bottom(block: list[float], gap: float) -> float:
+    return block[0] - gap * (block[1] - 1) / 2
+
+
 @contextlib.contextmanager
 def figure(width: float = 6.4, height: float = 4.0) -> Iterator[tuple[Any, Any]]:
-    """An empty figure and its axes in the house style; closed when done."""
+    """An empty figure and its axes in the house style."""
+    with figures(width, height) as (drawing, axes):
+        yield drawing, axes[0]
+
+
+@contextlib.contextmanager
+def figures(width: float, height: float, widths: Sequence[float] = (1.0,)) -> Iterator[tuple[Any, list[Any]]]:
+    """A figure with axes side by side, as wide as ``widths`` in proportion, in the house style."""
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -88,9 +119,10 @@ def figure(width: float = 6.4, height: float = 4.0) -> Iterator[tuple[Any, Any]]
     with mpl.rc_context(settings):
         drawing = Figure(figsize=(width, height), layout="constrained")
         FigureCanvasAgg(drawing)
-        axes = drawing.subplots()
-        axes.set_axisbelow(True)
-        yield drawing, axes
+        row = drawing.subplots(1, len(widths), width_ratios=widths, squeeze=False)[0]
+        for axes in row:
+            axes.set_axisbelow(True)
+        yield drawing, list(row)
 
 
 def save(drawing: Any, path: Path) -> list[Path]:

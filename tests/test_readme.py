@@ -1,0 +1,39 @@
+"""The README as a new user would use it: its code runs, its commands and links exist."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text()
+
+
+def test_every_code_block_runs(capsys):
+    blocks = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    assert len(blocks) == 2
+    scope: dict[str, object] = {}
+    for block in blocks:
+        exec(compile(block, "README.md", "exec"), scope)
+    assert "->work" in capsys.readouterr().out
+
+
+def test_the_first_block_is_short_and_on_the_first_screen():
+    first = re.search(r"```python\n(.*?)```", README, re.DOTALL)
+    assert first is not None
+    code = [line for line in first[1].splitlines() if line.strip() and not line.startswith("import")]
+    assert len(code) <= 10
+    assert README[: first.end()].count("\n") <= 32
+
+
+def test_commands_and_links_exist():
+    targets = re.findall(r"^([a-z]+):.*##", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    commands = re.findall(r"(?:^    |`)make ([a-z]+)", README, re.MULTILINE)
+    assert commands[:2] == ["reproduce", "test"]
+    assert set(commands) <= set(targets)
+    for link in re.findall(r"\]\(([^)]+)\)", README):
+        assert (ROOT / link).exists(), link
+
+
+def test_ci_runs_what_the_readme_promises():
+    assert "make test" in (ROOT / ".ci" / "run").read_text()
