@@ -14,7 +14,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from scipy.optimize import linear_sum_assignment
@@ -33,9 +33,11 @@ from rising_bandits.oracles import (
     SuperArmOracle,
 )
 
-thorough = settings(deadline=None, derandomize=True, max_examples=100)
-quick = settings(deadline=None, derandomize=True, max_examples=30)
-quicker = settings(deadline=None, derandomize=True, max_examples=15)
+# Graphs without a path are drawn again, which is most of those that are drawn for some kinds.
+redraw = [HealthCheck.filter_too_much]
+thorough = settings(deadline=None, derandomize=True, max_examples=100, suppress_health_check=redraw)
+quick = settings(deadline=None, derandomize=True, max_examples=30, suppress_health_check=redraw)
+quicker = settings(deadline=None, derandomize=True, max_examples=15, suppress_health_check=redraw)
 
 
 # --- obvious implementations ---------------------------------------------------------------------------------------
@@ -896,11 +898,11 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     "no-edges": (lambda: SpanningTrees([]), "at least one edge, got none"),
     "one-node": (lambda: SpanningTrees([("a", "a")]), "join at least two nodes"),
     "no-sets": (lambda: ExplicitSets([]), "super_arms must hold at least one super arm, got none"),
-    "empty-set": (lambda: ExplicitSets([[0], []]), r"non-empty list of arm numbers from 0 to 0, got \[\]"),
+    "empty-set": (lambda: ExplicitSets([[0], []]), r"non-empty list of arm numbers, got \[\]"),
     "set-twice": (lambda: ExplicitSets([[0, 1], [1, 0]]), r"super_arms must not repeat, got \[0, 1\] twice"),
     "arm-twice": (lambda: ExplicitSets([[0, 0]]), r"arms must not repeat, got \[0, 0\]"),
     "arm-negative": (lambda: ExplicitSets([[0], [-1]]), r"arms must be numbers from 0 to 0, got \[-1\]"),
-    "arm-fraction": (lambda: ExplicitSets([[0, 0.5], [1]]), r"list of arm numbers from 0 to 1, got \[0, 0.5\]"),
+    "arm-fraction": (lambda: ExplicitSets([[0, 0.5], [1]]), r"list of arm numbers, got \[0, 0.5\]"),
     "too-few-arms": (lambda: ExplicitSets([[0, 3]], n_arms=3), "n_arms must be an integer of at least 4, got 3"),
     "matrix-flat": (lambda: LinearSets([1, 2]), r"matrix must have a row per constraint .* got shape \(2,\)"),
     "matrix-empty": (lambda: LinearSets([[]]), r"matrix must have .* a column per base arm, got shape \(1, 0\)"),

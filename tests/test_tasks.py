@@ -430,7 +430,7 @@ def test_tasks_check_their_parts() -> None:
     assert task.sigma == 0.01
     assert task.late == [1]
     for wrong in (-1, [0, -3]):
-        with pytest.raises(InputError, match="n must be a number of plays of at least 0, got"):
+        with pytest.raises(InputError, match=r"n must be a whole number of plays of at least 0, .* got"):
             task.means(wrong)
     with pytest.raises(InfeasibleError, match="mask leaves no feasible super arm"):
         task.problem.oracle.solve([0.1, 0.2], [True, True])

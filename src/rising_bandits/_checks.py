@@ -71,13 +71,18 @@ def mask(value: npt.ArrayLike | None, n_arms: int) -> Bools | None:
     """A boolean mask of arms that may not be used now (True = may not), or None."""
     if value is None:
         return None
+    result = booleans("mask", value, n_arms, "True for each base arm that may not be used now")
+    return result if result.any() else None
+
+
+def booleans(name: str, value: npt.ArrayLike, n_arms: int, meaning: str) -> Bools:
+    """One boolean per base arm."""
     result = np.asarray(value)
     if result.dtype != np.bool_ or result.shape != (n_arms,):
         raise InputError(
-            f"mask must be {n_arms} booleans, True for each base arm that may not be used now, "
-            f"got dtype {result.dtype} and shape {result.shape}"
+            f"{name} must be {n_arms} booleans, {meaning}, got dtype {result.dtype} and shape {result.shape}"
         )
-    return result if result.any() else None
+    return result
 
 
 def arms(value: Sequence[int] | npt.ArrayLike, n_arms: int) -> Ints:

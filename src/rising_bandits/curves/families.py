@@ -2,6 +2,7 @@ r"""Families of rising curves: :math:`\mu(n)` is the mean of the play that has `
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,7 +31,10 @@ class Curve(ABC):
         return None
 
     def __call__(self, plays: npt.ArrayLike) -> Floats:
-        return np.asarray(self.mean(np.asarray(plays, dtype=np.int64)), dtype=np.float64)
+        counts = np.asarray(plays, dtype=np.int64)
+        if counts.size and counts.min() < 0:
+            raise InputError(f"plays must be at least 0, got {counts.min()}")
+        return np.asarray(self.mean(counts), dtype=np.float64)
 
     def table(self, horizon: int) -> Floats:
         """The means at 0, 1, ... plays: as many as ``horizon`` plays can see, or up to where it settles."""
@@ -153,7 +157,7 @@ class Exponential(Curve):
     @property
     def settled(self) -> int:
         # exp(-40) is below the rounding of 1.
-        return int(np.ceil(40.0 * self.time))
+        return math.ceil(40.0 * min(self.time, 1e300))
 
     def mean(self, plays: Ints) -> Floats:
         return np.asarray(self.end - (self.end - self.start) * np.exp(-plays / self.time))
@@ -216,6 +220,9 @@ class Capped(Curve):
 
     curve: Curve
     cap: float = 1.0
+
+    def __post_init__(self) -> None:
+        _checks.number("cap", self.cap)
 
     @property
     def settled(self) -> int | None:

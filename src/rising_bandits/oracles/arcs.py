@@ -10,6 +10,7 @@ import numpy as np
 
 from rising_bandits._checks import Bools, Ints
 from rising_bandits.errors import InputError
+from rising_bandits.oracles.listing import distinct_arms
 
 
 @dataclass(frozen=True)
@@ -140,11 +141,12 @@ def walk_order(arcs: Arcs, arms: Sequence[int] | Ints) -> Ints:
 
 def check_walk(arcs: Arcs, arms: Sequence[int] | Ints) -> bool:
     """Whether the arms, in any order, are a simple path from the source to the target."""
-    if len(arms) == 0 or len({int(arm) for arm in arms}) != len(arms):
+    numbers = distinct_arms(arms, arcs.n_arms)
+    if numbers is None:
         return False
     node = arcs.source
     seen = {node}
-    for arm in walk_order(arcs, arms).tolist():
+    for arm in walk_order(arcs, numbers).tolist():
         tail, head = int(arcs.tail[arm]), int(arcs.head[arm])
         if node == tail:
             node = head

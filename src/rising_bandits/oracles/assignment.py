@@ -12,6 +12,7 @@ from rising_bandits import _checks
 from rising_bandits._checks import Floats, Ints
 from rising_bandits.errors import InfeasibleError, InputError
 from rising_bandits.oracles.base import KernelOracle
+from rising_bandits.oracles.listing import distinct_arms, leaves
 from rising_bandits.oracles.operations import solve
 
 
@@ -112,6 +113,9 @@ class Assignments(KernelOracle):
         self.complete = pairs is None
         if pairs is None:
             pairs = [(worker, job) for worker in range(self.n_workers) for job in range(self.n_jobs)]
+        for pair in pairs:
+            if len(pair) != 2 or not all(isinstance(part, int | np.integer) for part in pair):
+                raise InputError(f"pairs must be pairs of a worker's and a job's number, got {pair!r}")
         self.pairs = [(int(worker), int(job)) for worker, job in pairs]
         if len(set(self.pairs)) != len(self.pairs):
             raise InputError("pairs must not repeat")
@@ -135,7 +139,7 @@ class Assignments(KernelOracle):
             raise InfeasibleError("pairs must allow every worker a job of their own; no such matching exists")
 
     def is_feasible(self, arms: Sequence[int] | Ints) -> bool:
-        chosen = [self.pairs[int(arm)] for arm in arms]
+        chosen = [self.pairs[arm] for arm in distinct_arms(arms, self.n_arms) or ()]
         workers = {worker for worker, _ in chosen}
         jobs = {job for _, job in chosen}
         return len(chosen) == len(workers) == len(jobs) == self.n_workers
@@ -143,25 +147,25 @@ class Assignments(KernelOracle):
     def ordered(self, arms: Sequence[int] | Ints) -> Ints:
         return np.array(sorted((int(arm) for arm in arms), key=lambda arm: self.pairs[arm]), dtype=np.int64)
 
-    def _known_count(self) -> int | None:
+    def known_count(self) -> int | None:
         return math.perm(self.n_jobs, self.n_workers) if self.complete else None
 
     def count(self) -> int | None:
-        return self._known_count() if self.complete else super().count()
+        return self.known_count() if self.complete else super().count()
 
     def enumerate(self) -> Iterator[Sequence[int]]:
         table = self._kernel.arm
 
-        def place(worker: int, taken: set[int]) -> Iterator[list[int]]:
-            if worker == self.n_workers:
-                yield []
-                return
-            for job in range(self.n_jobs):
-                if job not in taken and table[worker, job] >= 0:
-                    for rest in place(worker + 1, taken | {job}):
-                        yield [int(table[worker, job]), *rest]
+        nobody: tuple[int, ...] = ()
 
-        return place(0, set())
+        def place(jobs: tuple[int, ...]) -> list[tuple[int, ...]] | None:
+            worker = len(jobs)
+            if worker == self.n_workers:
+                return None
+            free = [job for job in range(self.n_jobs) if table[worker, job] >= 0 and job not in jobs]
+            return [(*jobs, job) for job in free]
+
+        return ([int(table[worker, job]) for worker, job in enumerate(jobs)] for jobs in leaves(nobody, place))
 
     def sample(self, rng: np.random.Generator, mask: Any = None) -> Ints:
         if not self.complete or _checks.mask(mask, self.n_arms) is not None:

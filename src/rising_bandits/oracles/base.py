@@ -83,12 +83,13 @@ class SuperArmOracle(ABC):
 
         ``mask`` is True for each base arm that may not be used now.
         """
-        values = _checks.weights(weights, self.n_arms)
-        largest = float(np.abs(values).max())
-        if largest > 1e290:
-            # Sums of such weights would overflow; only their proportions matter.
-            values /= largest
+        values = self.rescale(_checks.weights(weights, self.n_arms))
         return np.sort(self.search(values, _checks.mask(mask, self.n_arms)))
+
+    def rescale(self, weights: Floats) -> Floats:
+        """Weights whose sums cannot overflow; for sums only their proportions matter."""
+        largest = float(np.abs(weights).max())
+        return weights / largest if largest > 1e290 else weights
 
     def search(self, weights: Floats, mask: Bools | None) -> Ints:
         """`solve` on checked input: positive infinities are allowed, the order is the structure's."""
@@ -113,10 +114,14 @@ class SuperArmOracle(ABC):
     def can(self, mask: npt.ArrayLike | None = None) -> bool:
         """Whether some super arm avoids every arm of the mask."""
         try:
-            self.search(np.zeros(self.n_arms), _checks.mask(mask, self.n_arms))
+            self.require(_checks.mask(mask, self.n_arms))
         except InfeasibleError:
             return False
         return True
+
+    def require(self, mask: Bools | None) -> None:
+        """Raise `InfeasibleError` where no super arm avoids every arm of the mask."""
+        self.search(np.zeros(self.n_arms), mask)
 
     def containing(
         self, arm: int, mask: npt.ArrayLike | None = None, prefer: npt.ArrayLike | None = None
@@ -129,7 +134,7 @@ class SuperArmOracle(ABC):
         arm = _checks.integer("arm", arm, low=0, high=self.n_arms - 1)
         values = np.zeros(self.n_arms)
         if prefer is not None:
-            values[np.asarray(prefer, dtype=np.bool_)] = 1.0
+            values[self.preferred(prefer)] = 1.0
         values[arm] = self.n_arms + 1.0
         try:
             arms = self.search(values, _checks.mask(mask, self.n_arms))
@@ -137,12 +142,18 @@ class SuperArmOracle(ABC):
             return None
         return np.sort(arms) if arm in arms else None
 
+    def preferred(self, prefer: npt.ArrayLike | None) -> Bools:
+        """Checked booleans of the arms that `containing` should prefer, none by default."""
+        if prefer is None:
+            return np.zeros(self.n_arms, dtype=np.bool_)
+        return _checks.booleans("prefer", prefer, self.n_arms, "True for each base arm to prefer")
+
     def super_arms(self, limit: int = LIST_LIMIT) -> list[Ints]:
         """Every super arm as an ascending array, in lexicographic order."""
         listing = self.enumerate()
         if listing is None:
             raise TooManySuperArmsError(f"the super arms of {type(self).__name__} cannot be listed")
-        known = self._known_count()
+        known = self.known_count()
         if known is not None and known > limit:
             raise TooManySuperArmsError(f"there are {known} super arms, more than the limit of {limit} that are listed")
         found: list[tuple[int, ...]] = []
@@ -169,7 +180,7 @@ class SuperArmOracle(ABC):
             raise InputError(f"arms {array.tolist()} are not a feasible super arm")
         return array
 
-    def _known_count(self) -> int | None:
+    def known_count(self) -> int | None:
         """The count where a formula gives it without listing."""
         return None
 

@@ -16,6 +16,7 @@ from rising_bandits._compile import compiled
 from rising_bandits.errors import InfeasibleError, InputError
 from rising_bandits.oracles.arcs import Arcs, check_walk, walk_order
 from rising_bandits.oracles.base import SuperArmOracle
+from rising_bandits.oracles.listing import leaves
 from rising_bandits.oracles.operations import solve
 from rising_bandits.oracles.through import simple_path_through
 
@@ -154,7 +155,7 @@ class CostPaths(SuperArmOracle):
         cost: str | Callable[[Floats], npt.ArrayLike] = "inverse",
         directed: bool = True,
     ) -> None:
-        if isinstance(cost, str) and cost not in _COSTS:
+        if not callable(cost) and cost not in _COSTS:
             raise InputError(f"cost must be 'inverse', 'log' or a function of the indices, got {cost!r}")
         self.cost = cost
         self.arcs = Arcs.make(tails, heads, source, target, directed=directed)
@@ -185,20 +186,33 @@ class CostPaths(SuperArmOracle):
     def best(self, weights: Floats) -> Ints:
         return self.search(weights, None)
 
+    def rescale(self, weights: Floats) -> Floats:
+        # Costs are no sums of weights: their size matters.
+        return weights
+
+    def require(self, mask: Bools | None) -> None:
+        # Nothing is asked of the cost function here: it may not be defined at any one weight.
+        self._state.cost[:] = 1.0
+        self._cheapest(mask)
+
+    def _cheapest(self, mask: Bools | None) -> Ints:
+        """The path of least cost among those that avoid the mask."""
+        if mask is not None:
+            self._state.cost[mask] = np.inf
+        out = np.empty(self.max_size, dtype=np.int64)
+        size = cheapest(self._state, out)
+        if size == 0:
+            raise self._nothing_left(mask)
+        return out[:size]
+
     def search(self, weights: Floats, mask: Bools | None) -> Ints:
         if isinstance(self.cost, str):
             return super().search(weights, mask)
         costs = np.array(self.cost(weights), dtype=np.float64)
         if costs.shape != weights.shape or not (costs >= 0).all():
             raise InputError("cost must return one cost of at least 0 per arm")
-        if mask is not None:
-            costs[mask] = np.inf
         self._state.cost[:] = costs
-        out = np.empty(self.max_size, dtype=np.int64)
-        size = cheapest(self._state, out)
-        if size == 0:
-            raise self._nothing_left(mask)
-        return out[:size]
+        return self._cheapest(mask)
 
     def is_feasible(self, arms: Sequence[int] | Ints) -> bool:
         return check_walk(self.arcs, arms)
@@ -209,23 +223,25 @@ class CostPaths(SuperArmOracle):
     def enumerate(self) -> Iterator[Sequence[int]]:
         steps = self.arcs.steps()
         alive = self.arcs.reach(self.arcs.target, backwards=True)
+        begin: tuple[int, frozenset[int], tuple[int, ...]] = (self.arcs.source, frozenset({self.arcs.source}), ())
 
-        def extend(node: int, seen: frozenset[int], path: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+        def onwards(
+            walk: tuple[int, frozenset[int], tuple[int, ...]],
+        ) -> list[tuple[int, frozenset[int], tuple[int, ...]]] | None:
+            node, seen, path = walk
             if node == self.arcs.target:
-                yield path
-                return
-            for arm, head in steps[node]:
-                if head not in seen and alive[head]:
-                    yield from extend(head, seen | {head}, (*path, arm))
+                return None
+            ways = [(arm, head) for arm, head in steps[node] if head not in seen and alive[head]]
+            return [(head, seen | {head}, (*path, arm)) for arm, head in ways]
 
-        return extend(self.arcs.source, frozenset({self.arcs.source}), ())
+        return (path for _, _, path in leaves(begin, onwards))
 
     def containing(
         self, arm: int, mask: npt.ArrayLike | None = None, prefer: npt.ArrayLike | None = None
     ) -> Ints | None:
         arm = _checks.integer("arm", arm, low=0, high=self.n_arms - 1)
         blocked = _checks.mask(mask, self.n_arms)
-        liked = np.zeros(self.n_arms, dtype=np.bool_) if prefer is None else np.asarray(prefer, dtype=np.bool_)
+        liked = self.preferred(prefer)
         if (blocked is not None and blocked[arm]) or not self.arcs.useful_arcs()[arm]:
             return None
         steps = self.arcs.steps()

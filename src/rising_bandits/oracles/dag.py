@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from rising_bandits import _checks
 from rising_bandits._checks import Ints
 from rising_bandits.errors import InfeasibleError, InputError
 from rising_bandits.oracles.arcs import Arcs, check_walk, walk_order
 from rising_bandits.oracles.base import KernelOracle
+from rising_bandits.oracles.listing import Partial, leaves
 from rising_bandits.oracles.operations import solve
 
 
@@ -112,31 +116,33 @@ class DagPaths(KernelOracle):
     def count(self) -> int:
         return self._ways[-1]
 
-    def _known_count(self) -> int:
+    def known_count(self) -> int:
         return self._ways[-1]
 
     def enumerate(self) -> Iterator[Sequence[int]]:
-        def back(node: int) -> Iterator[list[int]]:
-            if node == 0:
-                yield []
-                return
-            for arc in range(self._first[node], self._first[node + 1]):
-                for path in back(int(self._tail[arc])):
-                    yield [*path, int(self._arm[arc])]
+        end: Partial = (len(self._ways) - 1, ())
 
-        return back(len(self._ways) - 1)
+        def back(node: Partial) -> list[Partial] | None:
+            at, path = node
+            if at == 0:
+                return None
+            arcs = range(int(self._first[at]), int(self._first[at + 1]))
+            return [(int(self._tail[arc]), (int(self._arm[arc]), *path)) for arc in arcs]
+
+        return (path for _, path in leaves(end, back))
 
     def sample(self, rng: np.random.Generator, mask: Any = None) -> Ints:
-        if mask is not None and np.asarray(mask).any():
+        if _checks.mask(mask, self.n_arms) is not None:
             return super().sample(rng, mask)
         path: list[int] = []
         node = len(self._ways) - 1
         while node > 0:
             # Walking backwards in proportion to the number of ways makes every path equally likely.
             arcs = range(int(self._first[node]), int(self._first[node + 1]))
-            shares = [self._ways[int(self._tail[arc])] for arc in arcs]
-            mark = rng.random() * sum(shares)
-            arc = arcs[int(np.searchsorted(np.cumsum(np.array(shares, dtype=np.float64)), mark, side="right"))]
+            shares = list(accumulate(self._ways[int(self._tail[arc])] for arc in arcs))
+            # Counts of paths outgrow floating point, so the draw is a whole number too.
+            mark = int.from_bytes(rng.bytes(shares[-1].bit_length() // 8 + 9)) % shares[-1]
+            arc = arcs[bisect_right(shares, mark)]
             path.append(int(self._arm[arc]))
             node = int(self._tail[arc])
         return np.sort(np.array(path, dtype=np.int64))

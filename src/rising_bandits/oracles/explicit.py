@@ -62,7 +62,10 @@ class ExplicitSets(KernelOracle):
     def __init__(self, super_arms: Sequence[Sequence[int]], n_arms: int | None = None) -> None:
         if len(super_arms) == 0:
             raise InputError("super_arms must hold at least one super arm, got none")
-        highest = 1 + max((max(arms, default=-1) for arms in super_arms), default=-1)
+        for arms in super_arms:
+            if len(arms) == 0 or not all(isinstance(arm, int | np.integer) for arm in arms):
+                raise InputError(f"each super arm must be a non-empty list of arm numbers, got {list(arms)!r}")
+        highest = 1 + max(max(arms) for arms in super_arms)
         self.n_arms = _checks.integer("n_arms", highest if n_arms is None else n_arms, low=max(1, highest))
         seen: dict[tuple[int, ...], None] = {}
         for arms in super_arms:
@@ -81,7 +84,7 @@ class ExplicitSets(KernelOracle):
     def count(self) -> int:
         return len(self._known)
 
-    def _known_count(self) -> int:
+    def known_count(self) -> int:
         return len(self._known)
 
     def enumerate(self) -> Iterator[Sequence[int]]:

@@ -15,6 +15,7 @@ from rising_bandits._checks import Floats, Ints
 from rising_bandits._compile import compiled
 from rising_bandits.errors import InputError
 from rising_bandits.oracles.base import KernelOracle
+from rising_bandits.oracles.listing import distinct_arms
 from rising_bandits.oracles.operations import solve
 from rising_bandits.oracles.sorting import sort_ascending
 
@@ -88,7 +89,7 @@ class KSubsets(KernelOracle):
         self._kernel = KSets(self.max_size)
 
     def is_feasible(self, arms: Sequence[int] | Ints) -> bool:
-        return len(arms) == self.max_size and len({int(arm) for arm in arms}) == self.max_size
+        return len(distinct_arms(arms, self.n_arms) or ()) == self.max_size
 
     def containing(
         self, arm: int, mask: npt.ArrayLike | None = None, prefer: npt.ArrayLike | None = None
@@ -97,7 +98,7 @@ class KSubsets(KernelOracle):
         blocked = _checks.mask(mask, self.n_arms)
         if blocked is not None and (blocked[arm] or self.n_arms - int(blocked.sum()) < self.max_size):
             return None
-        liked = np.flatnonzero(np.zeros(0) if prefer is None else np.asarray(prefer, dtype=np.bool_))
+        liked = np.flatnonzero(self.preferred(prefer))
         chosen = {arm}
         for candidate in chain(map(int, liked), range(self.n_arms)):
             if len(chosen) == self.max_size:
@@ -109,7 +110,7 @@ class KSubsets(KernelOracle):
     def count(self) -> int:
         return math.comb(self.n_arms, self.max_size)
 
-    def _known_count(self) -> int:
+    def known_count(self) -> int:
         return self.count()
 
     def enumerate(self) -> Iterator[Sequence[int]]:

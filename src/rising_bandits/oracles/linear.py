@@ -11,6 +11,7 @@ import numpy.typing as npt
 from rising_bandits._checks import Bools, Floats, Ints
 from rising_bandits.errors import InfeasibleError, InputError
 from rising_bandits.oracles.base import SuperArmOracle, finite_weights
+from rising_bandits.oracles.listing import Partial, distinct_arms, leaves
 
 
 class LinearSets(SuperArmOracle):
@@ -31,14 +32,17 @@ class LinearSets(SuperArmOracle):
         lower: Sequence[float | None] | Floats | None = None,
         upper: Sequence[float | None] | Floats | None = None,
     ) -> None:
-        self.matrix = np.array(matrix, dtype=np.float64)
+        try:
+            self.matrix = np.array(matrix, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputError(f"matrix must be a table of numbers, a row per constraint, got {matrix!r}") from None
         if self.matrix.ndim != 2 or self.matrix.shape[1] == 0:
             raise InputError(
                 f"matrix must have a row per constraint and a column per base arm, got shape {self.matrix.shape}"
             )
         rows = self.matrix.shape[0]
-        self.lower = _bounds(lower, rows, -np.inf)
-        self.upper = _bounds(upper, rows, np.inf)
+        self.lower = _bounds("lower", lower, rows, -np.inf)
+        self.upper = _bounds("upper", upper, rows, np.inf)
         for name, bound in (("lower", self.lower), ("upper", self.upper)):
             if bound.shape != (rows,):
                 raise InputError(f"{name} must have one bound per row of the matrix, {rows}, got {bound.shape}")
@@ -64,7 +68,7 @@ class LinearSets(SuperArmOracle):
         some = np.ones((1, self.n_arms))
         result = milp(
             # Scaled up so that the solver's absolute gap is small beside the weights.
-            c=-values * (1e6 / top) if top > 0 else np.zeros(self.n_arms),
+            c=-(values / top) * 1e6 if top > 0 else np.zeros(self.n_arms),
             constraints=LinearConstraint(
                 np.vstack([self.matrix, some]), np.append(self.lower, 1.0), np.append(self.upper, np.inf)
             ),
@@ -77,8 +81,8 @@ class LinearSets(SuperArmOracle):
         return np.flatnonzero(result.x > 0.5).astype(np.int64)
 
     def is_feasible(self, arms: Sequence[int] | Ints) -> bool:
-        chosen = [int(arm) for arm in arms]
-        if not chosen or len(set(chosen)) != len(chosen):
+        chosen = distinct_arms(arms, self.n_arms)
+        if chosen is None:
             return False
         total = self.matrix[:, chosen].sum(axis=1)
         slack = 1e-9 * (1.0 + np.abs(self.matrix).sum(axis=1))
@@ -93,17 +97,17 @@ class LinearSets(SuperArmOracle):
             most[arm] = most[arm + 1] + np.maximum(self.matrix[:, arm], 0.0)
         slack = 1e-9 * (1.0 + np.abs(self.matrix).sum(axis=1))
 
-        def extend(arm: int, chosen: list[int], total: Floats) -> Iterator[list[int]]:
-            if (total + most[arm] < self.lower - slack).any() or (total + least[arm] > self.upper + slack).any():
-                return
-            if arm == self.n_arms:
-                if chosen:
-                    yield chosen
-                return
-            yield from extend(arm + 1, [*chosen, arm], total + self.matrix[:, arm])
-            yield from extend(arm + 1, chosen, total)
+        begin: tuple[Partial, Floats] = ((0, ()), np.zeros(rows))
 
-        return extend(0, [], np.zeros(rows))
+        def extend(state: tuple[Partial, Floats]) -> list[tuple[Partial, Floats]] | None:
+            (arm, chosen), total = state
+            if (total + most[arm] < self.lower - slack).any() or (total + least[arm] > self.upper + slack).any():
+                return []
+            if arm == self.n_arms:
+                return None if chosen else []
+            return [((arm + 1, chosen), total), ((arm + 1, (*chosen, arm)), total + self.matrix[:, arm])]
+
+        return (chosen for (_, chosen), _ in leaves(begin, extend))
 
     def spec(self) -> dict[str, Any]:
         return {
@@ -114,8 +118,11 @@ class LinearSets(SuperArmOracle):
         }
 
 
-def _bounds(bounds: Sequence[float | None] | Floats | None, rows: int, missing: float) -> Floats:
+def _bounds(name: str, bounds: Sequence[float | None] | Floats | None, rows: int, missing: float) -> Floats:
     """Bounds as an array, with None (all of them, or single ones) for no bound."""
     if bounds is None:
         return np.full(rows, missing)
-    return np.array([missing if bound is None else float(bound) for bound in bounds], dtype=np.float64)
+    try:
+        return np.array([missing if bound is None else float(bound) for bound in bounds], dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be a list of {rows} numbers (None for no bound), got {bounds!r}") from None

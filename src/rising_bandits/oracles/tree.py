@@ -12,6 +12,7 @@ from rising_bandits._checks import Floats, Ints
 from rising_bandits._compile import compiled
 from rising_bandits.errors import InfeasibleError, InputError
 from rising_bandits.oracles.base import KernelOracle
+from rising_bandits.oracles.listing import Partial, distinct_arms, leaves
 from rising_bandits.oracles.operations import solve
 from rising_bandits.oracles.sorting import sort_ascending
 
@@ -100,6 +101,8 @@ class SpanningTrees(KernelOracle):
             raise InputError("the graph must have at least one edge, got none")
         number: dict[Any, int] = {}
         for edge in edges:
+            if len(edge) != 2:
+                raise InputError(f"each edge must be a pair of nodes, got {edge!r}")
             for node in edge:
                 number.setdefault(node, len(number))
         self.n_arms = len(edges)
@@ -137,8 +140,8 @@ class SpanningTrees(KernelOracle):
         return parts
 
     def is_feasible(self, arms: Sequence[int] | Ints) -> bool:
-        distinct = [int(arm) for arm in arms]
-        return len(distinct) == len(set(distinct)) == self.max_size and self._parts(distinct) == 1
+        chosen = distinct_arms(arms, self.n_arms) or []
+        return len(chosen) == self.max_size and self._parts(chosen) == 1
 
     def count(self) -> int:
         """Kirchhoff's theorem: a minor of the Laplacian, by Bareiss' exact integer elimination."""
@@ -159,22 +162,23 @@ class SpanningTrees(KernelOracle):
             previous = minor[k][k]
         return minor[-1][-1]
 
-    def _known_count(self) -> int:
+    def known_count(self) -> int:
         return self.count()
 
     def enumerate(self) -> Iterator[Sequence[int]]:
-        def extend(chosen: list[int], edge: int) -> Iterator[list[int]]:
-            if len(chosen) == self.max_size:
-                yield chosen
-                return
-            if edge == self.n_arms or self._parts([*chosen, *range(edge, self.n_arms)]) > 1:
-                return
-            joined = [*chosen, edge]
-            if self._parts(joined) == self.n_nodes - len(joined):
-                yield from extend(joined, edge + 1)
-            yield from extend(chosen, edge + 1)
+        begin: Partial = (0, ())
 
-        return extend([], 0)
+        def extend(partial: Partial) -> list[Partial] | None:
+            edge, chosen = partial
+            if len(chosen) == self.max_size:
+                return None
+            if edge == self.n_arms or self._parts([*chosen, *range(edge, self.n_arms)]) > 1:
+                return []
+            joined = (*chosen, edge)
+            forest = self._parts(joined) == self.n_nodes - len(joined)
+            return [(edge + 1, chosen), (edge + 1, joined)] if forest else [(edge + 1, chosen)]
+
+        return (chosen for _, chosen in leaves(begin, extend))
 
     def sample(self, rng: np.random.Generator, mask: Any = None) -> Ints:
         """Wilson's algorithm: loop-erased random walks give every tree the same chance."""

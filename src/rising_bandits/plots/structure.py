@@ -29,7 +29,7 @@ def layout(task: Task) -> tuple[dict[Any, Point], Lines] | None:
         lines = list(problem.edges)
         grid = [re.fullmatch(r"(\d+),(\d+)", str(node)) for ends in lines for node in ends]
         if all(grid):
-            return {match[0]: (float(match[2]), -float(match[1])) for match in grid if match}, lines
+            return {match[0]: (float(match[2]), 0.0 - float(match[1])) for match in grid if match}, lines
         return _layered(lines, problem.source), lines
     if isinstance(problem, SpanningTree):
         nodes = list(dict.fromkeys(node for ends in problem.edges for node in ends))

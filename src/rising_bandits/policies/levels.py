@@ -101,7 +101,7 @@ class BaseArmPolicy(RulePolicy):
     def _choose(self, mask: Bools | None) -> Ints:
         if mask is not None:
             # Refused before anything is drawn: a mask that leaves nothing must leave no trace.
-            self.problem.oracle.search(np.zeros(self.problem.n_arms), mask)
+            self.problem.oracle.require(mask)
         arms = self._aim(mask)
         if arms is not None:
             return arms

@@ -35,10 +35,13 @@ class Problem:
         aliases: Mapping[Label, int] | None = None,
     ) -> None:
         self.oracle = oracle
-        self.reward = Reward(reward) if isinstance(reward, str) else reward
+        self.reward = reward if isinstance(reward, Reward) else Reward(reward)
         self.labels: tuple[Label, ...] = tuple(range(oracle.n_arms)) if labels is None else tuple(labels)
         if len(self.labels) != oracle.n_arms:
             raise InputError(f"labels must name each of the {oracle.n_arms} base arms, got {len(self.labels)} labels")
+        for label in self.labels:
+            if not isinstance(label, Hashable):
+                raise InputError(f"labels must be hashable, such as strings, numbers or tuples, got {label!r}")
         self._number: dict[Label, int] = dict(aliases or {})
         self._number.update({label: arm for arm, label in enumerate(self.labels)})
         if len(set(self.labels)) != len(self.labels):
@@ -106,7 +109,7 @@ class Problem:
         return Problem(from_spec(spec["oracle"]), spec["reward"], labels)
 
     def __repr__(self) -> str:
-        count = self.oracle.count()
+        count = self.oracle.known_count()
         family = "super arms" if count is None else f"{count} super arms"
         size, reward = self.oracle.max_size, self.reward.name
         return f"{type(self).__name__}({self.n_arms} base arms, {family} of up to {size}, {reward} reward)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -46,24 +47,26 @@ def read_edges(graph: Any, *, directed: bool) -> Edges:
         else:
             rows = [(u, v, data.get("name"), None) for u, v, data in graph.edges(data=True)]
     else:
+        if not isinstance(graph, Iterable):
+            raise InputError(f"graph must be a networkx graph or a list of edges, got {graph!r}")
         for edge in graph:
-            if isinstance(edge, str) or len(edge) not in (2, 3):
+            if not isinstance(edge, tuple | list) or len(edge) not in (2, 3):
                 raise InputError(f"each edge must be a pair of nodes, or a triple with a name, got {edge!r}")
             rows.append((edge[0], edge[1], edge[2] if len(edge) == 3 else None, None))
         nodes = dict.fromkeys(node for u, v, _, _ in rows for node in (u, v))
-    between: dict[tuple[Any, Any], int] = {}
-    for u, v, _, _ in rows:
-        between[u, v] = between.get((u, v), 0) + 1
+    # An undirected edge is the same whichever end is named first.
+    between = Counter((u, v) if directed else frozenset((u, v)) for u, v, _, _ in rows)
     arrow = "->" if directed else "--"
     labels: list[Label] = []
     aliases: dict[Label, int] = {}
     for arm, (u, v, name, key) in enumerate(rows):
-        ends = f"{u}{arrow}{v}" if between[u, v] == 1 else f"{u}{arrow}{v}#{arm if key is None else key}"
+        alone = between[(u, v) if directed else frozenset((u, v))] == 1
+        ends = f"{u}{arrow}{v}" if alone else f"{u}{arrow}{v}#{arm if key is None else key}"
         labels.append(ends if name is None else name)
         aliases[ends] = arm
         if key is not None:
             aliases[u, v, key] = arm
-        if between[u, v] == 1:
+        if alone:
             aliases[u, v] = arm
             if not directed:
                 aliases[v, u] = arm

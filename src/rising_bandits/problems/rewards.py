@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -73,7 +73,7 @@ class Reward:
     function: Callable[[Floats], float] | None = None
 
     def __post_init__(self) -> None:
-        if self.function is None and self.name not in _CODES:
+        if not isinstance(cast(object, self.name), str) or (self.function is None and self.name not in _CODES):
             raise InputError(f"reward must be one of {', '.join(_CODES)}, or Reward(name, function), got {self.name!r}")
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence, Sized
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,8 @@ def _names(name: str, value: int | Sequence[Label]) -> list[Label]:
         if value < 1:
             raise InputError(f"{name} must be at least 1, got {value}")
         return list(range(int(value)))
+    if not isinstance(value, Iterable):
+        raise InputError(f"{name} must be a list of labels or a number of them, got {value!r}")
     labels = list(value)
     if not labels:
         raise InputError(f"{name} must hold at least one label, got none")
@@ -60,7 +62,10 @@ class Matching(Problem):
         numbers = None
         named = [(worker, job) for worker in self.workers for job in self.jobs]
         if pairs is not None:
-            for worker, job in pairs:
+            for pair in pairs:
+                if len(pair) != 2:
+                    raise InputError(f"pairs must join a worker to a job, got {pair!r}")
+                worker, job = pair
                 if worker not in worker_number or job not in job_number:
                     raise InputError(f"pairs must join a worker to a job, got {(worker, job)!r}")
             named = list(pairs)
@@ -111,10 +116,10 @@ class Explicit(Problem):
         reward: Reward | str = "sum",
         labels: Sequence[Label] | None = None,
     ) -> None:
-        if isinstance(super_arms, str) or len(super_arms) == 0:
+        if isinstance(super_arms, str) or not isinstance(super_arms, Sized) or len(super_arms) == 0:
             raise InputError(f"super_arms must be a list of at least one list of arms, got {super_arms!r}")
         for arms in super_arms:
-            if isinstance(arms, str) or len(arms) == 0:
+            if isinstance(arms, str) or not isinstance(arms, Sized) or len(arms) == 0:
                 raise InputError(f"each super arm must be a non-empty list of arms, got {arms!r}")
         used = list(dict.fromkeys(arm for arms in super_arms for arm in arms))
         if labels is None:

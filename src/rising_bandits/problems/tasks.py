@@ -41,6 +41,9 @@ class Task:
         _checks.integer("horizon", self.horizon, low=1)
         if len(self.curves) != self.problem.n_arms:
             raise InputError(f"curves must hold one per base arm, {self.problem.n_arms}, got {len(self.curves)}")
+        for curve in self.curves:
+            if not isinstance(curve, Curve):
+                raise InputError(f"curves must be curves such as Flat(0.5), got {curve!r}")
         if not isinstance(self.noise, Noise):
             raise InputError(f"noise must be a noise model such as Gaussian(0.01), got {self.noise!r}")
 
@@ -51,9 +54,12 @@ class Task:
 
     def means(self, n: npt.ArrayLike) -> Floats:
         """The mean of every arm at its play with ``n`` plays before it (one ``n``, or one per arm)."""
-        plays = np.broadcast_to(np.asarray(n, dtype=np.int64), (self.problem.n_arms,))
-        if plays.min() < 0:
-            raise InputError(f"n must be a number of plays of at least 0, got {n!r}")
+        given = np.asarray(n)
+        if given.dtype.kind not in "iu" or given.shape not in ((), (self.problem.n_arms,)) or given.min() < 0:
+            raise InputError(
+                f"n must be a whole number of plays of at least 0, or {self.problem.n_arms} of them, got {n!r}"
+            )
+        plays = np.broadcast_to(given.astype(np.int64), (self.problem.n_arms,))
         return np.array([float(curve(count)) for curve, count in zip(self.curves, plays, strict=True)])
 
     @property

@@ -1,0 +1,41 @@
+"""Listing a family by search: depth first, without recursion, so that super arms may be long."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
+
+import numpy as np
+
+from rising_bandits._checks import Ints
+
+Node = TypeVar("Node")
+Partial = tuple[int, tuple[int, ...]]
+"""Where a search stands: the next thing to decide, and the arms chosen so far."""
+
+
+def leaves(root: Node, expand: Callable[[Node], Iterable[Node] | None]) -> Iterator[Node]:
+    """The leaves of a search tree: ``expand`` gives the nodes below one, None where it is a leaf.
+
+    >>> sorted(leaves("", lambda word: None if len(word) == 2 else [word + letter for letter in "ab"]))
+    ['aa', 'ab', 'ba', 'bb']
+    """
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        below = expand(node)
+        if below is None:
+            yield node
+        else:
+            waiting.extend(below)
+
+
+def distinct_arms(arms: Sequence[int] | Ints, n_arms: int) -> list[int] | None:
+    """The arms as plain numbers, or None where one repeats, is no arm, or there is none at all.
+
+    >>> distinct_arms([2, 0], 3), distinct_arms([0, 0], 3), distinct_arms([-1], 3)
+    ([2, 0], None, None)
+    """
+    numbers = np.asarray(arms).tolist() if len(arms) else []
+    inside = all(0 <= number < n_arms for number in numbers)
+    return numbers if numbers and inside and len(set(numbers)) == len(numbers) else None
