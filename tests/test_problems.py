@@ -618,3 +618,21 @@ def test_malformed_arguments_are_named_too(case: str) -> None:
     make, message = MALFORMED[case]
     with pytest.raises(InputError, match=message):
         make()
+
+
+def test_a_rebuilt_problem_knows_the_same_names() -> None:
+    for problem in (
+        ShortestPath([("a", "b"), ("b", "c", "bridge")], "a", "c"),
+        SpanningTree(nx.MultiGraph([("a", "b"), ("b", "c")])),
+        Matching(["ann"], ["cats", "cars"]),
+    ):
+        again = Problem.from_spec(json.loads(json.dumps(problem.spec())))
+        for label, arm in problem._number.items():
+            assert again.index(label) == arm
+    assert SpanningTree(nx.MultiGraph([("a", "b")])).index(("b", "a", 0)) == 0
+
+
+def test_numbers_of_no_arm_have_no_label() -> None:
+    for wrong in (-1, 3):
+        with pytest.raises(InputError, match=f"arms must be numbers from 0 to 2, got {wrong}"):
+            TopK(3, k=1).labels_of([wrong])

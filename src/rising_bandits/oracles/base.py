@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -41,10 +41,10 @@ class SuperArmOracle(ABC):
     n_arms: int
     """Number of base arms, K."""
     max_size: int
-    """Size of the largest super arm, L."""
-    exact: ClassVar[bool] = True
+    """Size of the largest super arm, L, or a bound on it where that is hard to know (paths with cycles)."""
+    exact: bool = True
     """Whether `solve` always finds a best super arm."""
-    note: ClassVar[str] = ""
+    note: str = ""
     """What to know of exactness, in one line."""
 
     @abstractmethod

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rising_bandits._checks import Bools, Floats, Ints
-from rising_bandits.errors import InfeasibleError, InputError
+from rising_bandits.errors import InfeasibleError, InputError, RisingBanditsError
 from rising_bandits.oracles.base import SuperArmOracle, finite_weights
 from rising_bandits.oracles.listing import Partial, distinct_arms, leaves
 
@@ -18,13 +18,17 @@ class LinearSets(SuperArmOracle):
     """Non-empty sets whose 0/1 vectors x satisfy ``lower <= matrix @ x <= upper``, by HiGHS.
 
     Exact up to the solver's tolerances: totals that differ by less than a millionth of a
-    millionth of the largest weight count as equal.
+    millionth of the largest weight count as equal. Coefficients above 100 000 are beyond what the solver
+    tells apart by ones: then all sets are tried where there are at most 18 arms, and with more arms
+    ``exact`` is False.
 
     >>> LinearSets([[1, 1, 0], [0, 1, 1]], upper=[1, 1]).solve([0.5, 0.8, 0.4])
     array([0, 2])
     """
 
     note = "exact up to the tolerances of the integer solver (about 1e-12 of the largest weight)"
+    # How many arms are few enough to try every set, which needs no tolerances.
+    _FEW = 18
 
     def __init__(
         self,
@@ -49,6 +53,10 @@ class LinearSets(SuperArmOracle):
         if not np.isfinite(self.matrix).all() or np.isnan(self.lower).any() or np.isnan(self.upper).any():
             raise InputError("matrix must be finite, and lower and upper must not be NaN")
         self.n_arms = int(self.matrix.shape[1])
+        self._wide = bool(np.abs(self.matrix).max(initial=0.0) > 1e5)
+        if self._wide and self.n_arms > self._FEW:
+            self.exact = False
+            self.note = "coefficients above 100 000 are beyond the tolerances of the integer solver"
         try:
             self.max_size = len(self.search(np.ones(self.n_arms), None))
         except InfeasibleError:
@@ -61,6 +69,8 @@ class LinearSets(SuperArmOracle):
         from scipy.optimize import Bounds, LinearConstraint, milp
 
         values = finite_weights(weights)
+        if self._wide and self.n_arms <= self._FEW:
+            return self._try_all(values, mask)
         top = float(np.abs(values).max())
         upper = np.ones(self.n_arms)
         if mask is not None:
@@ -78,7 +88,24 @@ class LinearSets(SuperArmOracle):
         )
         if result.x is None:
             raise self._nothing_left(mask)
-        return np.flatnonzero(result.x > 0.5).astype(np.int64)
+        arms = np.flatnonzero(result.x > 0.5).astype(np.int64)
+        if not self.is_feasible(arms):
+            raise RisingBanditsError(
+                f"the integer solver's tolerances do not fit these constraints: it proposed {arms.tolist()}, which "
+                "breaks them; rescale the rows of the matrix so that no coefficient passes 100 000"
+            )
+        return arms
+
+    def _try_all(self, weights: Floats, mask: Bools | None) -> Ints:
+        best: tuple[float, tuple[int, ...]] | None = None
+        for arms in self.enumerate():
+            if mask is None or not mask[list(arms)].any():
+                total = float(weights[list(arms)].sum())
+                if best is None or total > best[0]:
+                    best = (total, tuple(arms))
+        if best is None:
+            raise self._nothing_left(mask)
+        return np.array(sorted(best[1]), dtype=np.int64)
 
     def is_feasible(self, arms: Sequence[int] | Ints) -> bool:
         chosen = distinct_arms(arms, self.n_arms)

@@ -73,7 +73,11 @@ class Problem:
 
     def labels_of(self, arms: Iterable[int]) -> list[Label]:
         """Labels of arm numbers, in the order given."""
-        return [self.labels[int(arm)] for arm in arms]
+        numbers = [int(arm) for arm in arms]
+        for arm in numbers:
+            if not 0 <= arm < self.n_arms:
+                raise InputError(f"arms must be numbers from 0 to {self.n_arms - 1}, got {arm}")
+        return [self.labels[arm] for arm in numbers]
 
     def mask(self, labels: Iterable[Label]) -> npt.NDArray[np.bool_]:
         """A mask that forbids the arms with these labels.
@@ -95,7 +99,12 @@ class Problem:
         oracle = self.oracle.spec()
         if oracle is None or self.reward.function is not None:
             return None
-        return {"oracle": oracle, "reward": self.reward.name, "labels": [_plain(label) for label in self.labels]}
+        return {
+            "oracle": oracle,
+            "reward": self.reward.name,
+            "labels": [_plain(label) for label in self.labels],
+            "aliases": [[_plain(label), arm] for label, arm in self._number.items()],
+        }
 
     @staticmethod
     def from_spec(spec: Mapping[str, Any]) -> Problem:
@@ -106,7 +115,8 @@ class Problem:
         ('a', ('b', 1))
         """
         labels = [_label(label) for label in spec["labels"]]
-        return Problem(from_spec(spec["oracle"]), spec["reward"], labels)
+        aliases = {_label(label): arm for label, arm in spec["aliases"]}
+        return Problem(from_spec(spec["oracle"]), spec["reward"], labels, aliases)
 
     def __repr__(self) -> str:
         count = self.oracle.known_count()

@@ -66,6 +66,8 @@ def read_edges(graph: Any, *, directed: bool) -> Edges:
         aliases[ends] = arm
         if key is not None:
             aliases[u, v, key] = arm
+            if not directed:
+                aliases[v, u, key] = arm
         if alone:
             aliases[u, v] = arm
             if not directed:

@@ -1,0 +1,87 @@
+"""The truly optimal policy of a small instance: a dynamic programme over how often each arm was played."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from rising_bandits import _checks
+from rising_bandits._checks import Ints
+from rising_bandits.errors import InputError
+from rising_bandits.problems.tasks import Task
+
+STATE_LIMIT = 5_000_000
+"""How many states the programme may have before it refuses."""
+
+
+@dataclass(frozen=True)
+class OptimalPolicy:
+    """The best sequence of super arms, and what it brings."""
+
+    total: float
+    """Expected reward over the horizon."""
+    super_arms: list[Ints]
+    """The super arm of each round, ascending arm numbers."""
+    states: int
+    """How many states the programme had."""
+
+
+def count_states(n_super_arms: int, horizon: int) -> int:
+    """The number of ways to have played n super arms, in any numbers, over all rounds up to the horizon.
+
+    >>> count_states(2, 3)
+    10
+    """
+    return math.comb(horizon + n_super_arms, n_super_arms)
+
+
+def optimal_policy(task: Task, horizon: int | None = None, *, limit: int = STATE_LIMIT) -> OptimalPolicy:
+    """The best policy with known curves, which need not be constant; exact, for small instances.
+
+    Means depend on play counts only, and so does what is left to gain: from every vector of plays of
+    the super arms the best next one is found backwards from the horizon. Counts of super arms that
+    lead to the same plays of base arms are one state.
+
+    >>> from rising_bandits.theory.instances import best_constant_is_not_optimal
+    >>> from rising_bandits.theory.optimum import optimal_constant
+    >>> task = best_constant_is_not_optimal(110)
+    >>> round(optimal_policy(task).total - optimal_constant(task).total, 9)
+    0.3
+    """
+    horizon = _checks.integer("horizon", task.horizon if horizon is None else horizon, low=1)
+    family = task.problem.oracle.super_arms()
+    size = count_states(len(family), horizon)
+    if size > limit:
+        raise InputError(
+            f"the exact optimum of {len(family)} super arms over {horizon} rounds has up to {size} states, more than "
+            f"the limit of {limit}; use a shorter horizon, fewer super arms, or optimal_constant"
+        )
+    means = np.array([curve(np.arange(horizon)) for curve in task.curves])
+    reward = task.problem.reward
+    members = [tuple(arms.tolist()) for arms in family]
+    start = (0,) * task.problem.n_arms
+    layers: list[dict[tuple[int, ...], tuple[float, int]]] = [{start: (0.0, -1)}]
+    for _ in range(horizon):
+        following: dict[tuple[int, ...], tuple[float, int]] = {}
+        for plays, (total, _) in layers[-1].items():
+            for place, arms in enumerate(members):
+                gained = total + reward.combine(np.array([means[arm, plays[arm]] for arm in arms]))
+                after = list(plays)
+                for arm in arms:
+                    after[arm] += 1
+                key = tuple(after)
+                if key not in following or gained > following[key][0]:
+                    following[key] = (gained, place)
+        layers.append(following)
+    key, (total, _) = max(layers[-1].items(), key=lambda item: item[1][0])
+    chosen: list[Ints] = []
+    for layer in reversed(layers[1:]):
+        place = layer[key][1]
+        chosen.append(family[place])
+        before = list(key)
+        for arm in members[place]:
+            before[arm] -= 1
+        key = tuple(before)
+    return OptimalPolicy(total, chosen[::-1], sum(map(len, layers)))
