@@ -40,7 +40,7 @@ class RunSpec:
     def _changed(self) -> str:
         defaults = _defaults(self.policy)
         # sigma is filled in from the task, so it is no choice worth naming unless it differs from that.
-        told = {**defaults, "sigma": tasks.get(self.task).sigma} if self.task in tasks.names() else defaults
+        told = {**defaults, "sigma": self.make_task().sigma} if "sigma" in defaults else defaults
         return ", ".join(f"{name}={value!r}" for name, value in self.parameters.items() if told.get(name) != value)
 
     @property
@@ -65,7 +65,7 @@ class RunSpec:
 
     def make_task(self) -> Task:
         """The task."""
-        return tasks.get(self.task)
+        return make_task(self.task)
 
 
 def parse_policy(text: str) -> tuple[str, dict[str, Any]]:
@@ -76,33 +76,57 @@ def parse_policy(text: str) -> tuple[str, dict[str, Any]]:
     >>> parse_policy("crucb(epsilon=0.25, bonus='reference')")
     ('crucb', {'epsilon': 0.25, 'bonus': 'reference'})
     """
+    name, parameters = _parse(text, "policy must look like crucb, crucb(epsilon=0.25) or module:Class")
+    make_policy(name, parameters)
+    return name, parameters
+
+
+def _parse(text: str, wanted: str) -> tuple[str, dict[str, Any]]:
+    """A name with keyword arguments in brackets, all of them literals."""
     match = _CALL.match(text.strip())
-    wanted = f"policy must look like crucb, crucb(epsilon=0.25) or module:Class, got {text!r}"
     if match is None:
-        raise InputError(wanted)
+        raise InputError(f"{wanted}, got {text!r}")
     parameters: dict[str, Any] = {}
     if match["arguments"]:
         try:
             call = ast.parse(f"f({match['arguments']})", mode="eval").body
             if not isinstance(call, ast.Call) or call.args:
-                raise InputError(wanted)
+                raise ValueError
             parameters = {str(item.arg): ast.literal_eval(item.value) for item in call.keywords}
         except (SyntaxError, ValueError):
-            raise InputError(wanted) from None
-    make_policy(match["name"], parameters)
+            raise InputError(f"{wanted}, got {text!r}") from None
     return match["name"], parameters
+
+
+def _import(kind: str, name: str) -> Any:
+    """What ``module:attribute`` names."""
+    module, _, attribute = name.partition(":")
+    try:
+        return getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise InputError(f"{kind} {name!r} cannot be imported: {error}") from None
+
+
+def make_task(text: str) -> Task:
+    """A task by name, or one of the user's own by ``module:function`` with arguments in brackets.
+
+    >>> make_task("rising_bandits.theory.instances:general_a(horizon=300)").horizon
+    300
+    """
+    if ":" not in text:
+        return tasks.get(text)
+    name, arguments = _parse(text, "task must look like path-easy or module:function(argument=value)")
+    task = _import("task", name)(**arguments)
+    if not isinstance(task, Task):
+        raise InputError(f"task {text!r} must be a function that returns a Task, got {type(task).__name__}")
+    return task
 
 
 def make_policy(name: str, parameters: dict[str, Any]) -> Any:
     """A built-in policy by name, or one of the user's own by ``module:Class``."""
     if ":" not in name:
         return policies.by_name(name, **parameters)
-    module, _, attribute = name.partition(":")
-    try:
-        kind = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise InputError(f"policy {name!r} cannot be imported: {error}") from None
-    return kind(**parameters)
+    return _import("policy", name)(**parameters)
 
 
 def _defaults(name: str) -> dict[str, Any]:
@@ -133,7 +157,7 @@ def make_plan(
     chosen = [parse_policy(text) for text in dict.fromkeys(texts)]
     plan = []
     for task_name in dict.fromkeys(task_names):
-        task = tasks.get(task_name)
+        task = make_task(task_name)
         length = task.horizon if horizon is None else _checks.integer("horizon", horizon, low=1)
         for name, given in chosen:
             defaults = _defaults(name)

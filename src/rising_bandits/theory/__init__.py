@@ -1,5 +1,20 @@
-"""Theory that can be computed with: optima now, bounds and diagnostics to come."""
+"""Theory that can be computed with: optima, bounds, the instances of the proofs."""
 
+from rising_bandits.theory import instances
+from rising_bandits.theory.bounds import UpperBound, lower_bound, lower_rate, upper_bound, upper_rate, upsilon
 from rising_bandits.theory.optimum import OptimalConstant, optimal_constant
+from rising_bandits.theory.policy import OptimalPolicy, optimal_policy
 
-__all__ = ["OptimalConstant", "optimal_constant"]
+__all__ = [
+    "OptimalConstant",
+    "OptimalPolicy",
+    "UpperBound",
+    "instances",
+    "lower_bound",
+    "lower_rate",
+    "optimal_constant",
+    "optimal_policy",
+    "upper_bound",
+    "upper_rate",
+    "upsilon",
+]

@@ -54,6 +54,16 @@ def general(horizon: int, copies: int = 1) -> tuple[Task, Task]:
     )
 
 
+def general_a(horizon: int, copies: int = 1) -> Task:
+    """The first of the `general` pair."""
+    return general(horizon, copies)[0]
+
+
+def general_b(horizon: int, copies: int = 1) -> Task:
+    """The second of the `general` pair."""
+    return general(horizon, copies)[1]
+
+
 @dataclass(frozen=True)
 class PowerSum(Curve):
     r""":math:`\mu(m) = \sum_{n=1}^{m} (n+1)^{-c}`, constant after ``stop`` plays.
@@ -124,6 +134,16 @@ def fine_grained(horizon: int, c: float, copies: int = 1) -> tuple[Task, Task]:
         _task(f"fine-A-{c:g}", flat, Scaled(PowerSum(c, horizon), level.scale), horizon, copies),
         _task(f"fine-B-{c:g}", flat, Scaled(PowerSum(c, level.switch), level.scale), horizon, copies),
     )
+
+
+def fine_grained_a(horizon: int, c: float, copies: int = 1) -> Task:
+    """The first of the `fine_grained` pair."""
+    return fine_grained(horizon, c, copies)[0]
+
+
+def fine_grained_b(horizon: int, c: float, copies: int = 1) -> Task:
+    """The second of the `fine_grained` pair."""
+    return fine_grained(horizon, c, copies)[1]
 
 
 def best_constant_is_not_optimal(horizon: int = 120) -> Task:
