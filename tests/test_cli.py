@@ -84,6 +84,12 @@ def test_a_run_is_repeated_from_its_own_file(tmp_path, capsys):
         (["run", "toy", "--workers", "0"], "workers must be"),
         (["run", "--nope"], "nope"),
         (["nope"], "nope"),
+        (["run", "toy", "--policy", "random", "--horizon", "10", "--out", "/proc/nowhere"], "/proc"),
+        (["run", "toy", "--policy", "builtins:dict(1)"], "policy must look like"),
+        (["run", "toy", "--policy", "builtins:object(x=2)"], "cannot be made with"),
+        (["theory", "bounds", "nope"], "got 'nope'"),
+        (["theory", "diagnose", "none.csv"], "does not exist"),
+        (["reproduce", "--only", "nope"], "got 'nope'"),
     ],
 )
 def test_bad_input_is_one_clear_line_and_exit_code_2(arguments, words, tmp_path, capsys, monkeypatch):
@@ -104,9 +110,10 @@ def test_the_command_is_installed_and_tells_its_version():
     assert "tasks" in done.stdout
 
 
-def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path):
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path, workers):
     command = [RISING, "run", "spanning-complex", "--policy", "sw-ts", "--seeds", "2", "--horizon", "200000"]
-    command += ["--out", str(tmp_path)]
+    command += ["--out", str(tmp_path), "--workers", workers]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
     while not (tmp_path / "settings.json").exists() and process.poll() is None:
         time.sleep(0.05)
@@ -116,3 +123,24 @@ def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path):
     assert process.returncode == 130
     assert errors.strip().splitlines()[-1] == "rising: stopped; the same command goes on where it was"
     assert list((tmp_path / "partial").glob("*.gz"))
+
+
+def test_theory_commands_print_tables_and_json(tmp_path, capsys):
+    assert run("theory", "bounds", "path-easy", "toy") == 0
+    assert "path-easy" in capsys.readouterr().out
+    assert run("theory", "bounds", "k-max", "--json") == 0
+    bound = json.loads(capsys.readouterr().out)["bounds"][0]
+    assert bound["bound"] == pytest.approx(bound["start"] + bound["growth"] + bound["noise"])
+    assert run("theory", "optimum", "path-easy", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["super_arm"][0] == "0,0->1,0"
+    name = "rising_bandits.theory.instances:best_constant_is_not_optimal(horizon=110)"
+    assert run("theory", "optimum", name, "--exact") == 0
+    assert "0.3000 more" in capsys.readouterr().out
+    log = tmp_path / "log.csv"
+    rows = [f"warm,{n},{min(1.0, 0.2 + 0.002 * n)}" for n in range(300)]
+    log.write_text("arm,play,outcome\n" + "\n".join(rows) + "\n")
+    assert run("theory", "diagnose", str(log), "--plot", str(tmp_path / "arms.png")) == 0
+    assert "warm" in capsys.readouterr().out
+    assert (tmp_path / "arms.png").exists()
+    assert run("theory", "diagnose", str(log), "--json") == 0
+    assert json.loads(capsys.readouterr().out)["arms"][0]["arm"] == "warm"

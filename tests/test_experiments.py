@@ -76,6 +76,39 @@ def test_finished_runs_are_not_run_again(tmp_path):
     assert seen == [(0, 500), (1, 500)]
 
 
+def test_the_same_run_in_other_words_is_one_run():
+    plan = ex.make_plan(["toy"], ["crucb", "crucb(epsilon=0.125)", "crucb(bonus='paper')"], seeds=2)
+    assert len(plan) == 2
+
+
+def test_results_of_other_code_are_run_again(tmp_path, monkeypatch):
+    plan = ex.make_plan(["toy"], ["random"], seeds=1, horizon=100)
+    with monkeypatch.context() as other:
+        other.setattr("rising_bandits.experiments.store.NUMBERS_HASH", "older")
+        ex.run_plan(plan, tmp_path, workers=1)
+    store = ex.ResultStore(tmp_path)
+    assert not store.has(plan[0])
+    before = store.run_path(plan[0]).stat().st_mtime_ns
+    ex.run_plan(plan, tmp_path, workers=1)
+    assert store.has(plan[0])
+    assert store.run_path(plan[0]).stat().st_mtime_ns != before
+
+
+def test_settings_of_earlier_calls_stay(tmp_path):
+    ex.run_plan(ex.make_plan(["toy"], ["random"], seeds=1, horizon=100), tmp_path, workers=1)
+    ex.run_plan(ex.make_plan(["toy"], ["random"], seeds=1, horizon=200), tmp_path, workers=1)
+    runs = json.loads((tmp_path / "settings.json").read_text())["runs"]
+    assert [run["horizon"] for run in runs] == [100, 200]
+
+
+def test_a_task_of_ones_own_reaches_the_workers(tmp_path):
+    names = [f"rising_bandits.theory.instances:general_{side}(horizon=300)" for side in "ab"]
+    runs = ex.run_plan(ex.make_plan(names, ["sw-cucb"], seeds=1), tmp_path, workers=2)
+    assert [run.spec.horizon for run in runs] == [300, 300]
+    with pytest.raises(rb.InputError, match="must be a function that returns a Task"):
+        ex.make_plan(["builtins:dict(a=1)"], ["random"])
+
+
 @pytest.mark.parametrize("policy", ["crucb", "sw-ts"])
 def test_a_run_that_was_stopped_goes_on_where_it_was(tmp_path, policy):
     spec = ex.make_plan(["spanning-easy"], [policy], seeds=1, horizon=5000)[0]

@@ -128,7 +128,11 @@ def test_sliding_window_thompson_samples_its_posterior(n, window):
         policy.observe([0], [outcome])
     h = min(n, window)
     good = math.fsum(outcomes[n - h :])
-    samples = [policy.indices()[0] for _ in range(2000)]
+    samples = []
+    for seed in range(2000):
+        # Looking at indices draws from a copy of the generator, so each sample gets one of its own.
+        policy.rng = np.random.default_rng(seed)
+        samples.append(policy.indices()[0])
     # Kolmogorov-Smirnov at a fixed seed; a wrong posterior gives p below 1e-10 here.
     assert stats.kstest(samples, stats.beta(1 + good, 1 + h - good).cdf).pvalue > 1e-3
 

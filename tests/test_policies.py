@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+import pickle
 from dataclasses import dataclass
 
 import numpy as np
@@ -108,6 +110,10 @@ class Duck:
 def test_any_object_with_the_three_methods_is_a_policy():
     run = rb.simulate(rb.tasks.get("matching-easy"), Duck(), horizon=300, seed=0)
     assert sum(run.super_arm_plays.values()) == 300
+
+
+def test_the_suite_holds_bare_objects_to_what_they_have():
+    check_policy(Duck)
 
 
 def test_plain_policies_conform():
@@ -248,6 +254,159 @@ def test_every_bit_generator_is_saved():
             assert again.select().tolist() == arms.tolist()
             policy.observe(arms, [0.4, 0.6])
             again.observe(arms, [0.4, 0.6])
+
+
+def test_looking_at_indices_changes_no_decision():
+    for name in BUILT_IN[:6]:
+        runs = []
+        for peek in (False, True):
+            policy = rb.policies.by_name(name)
+            policy.start(rb.tasks.get("matching-easy").problem, horizon=1000, rng=5)
+            chosen = []
+            for t in range(80):
+                if peek:
+                    policy.indices()
+                arms = policy.select()
+                chosen.append(arms.tolist())
+                policy.observe(arms, [((7 * t + 3 * int(arm)) % 11) / 11 for arm in arms])
+            runs.append(chosen)
+        assert runs[0] == runs[1]
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_policies_can_be_pickled_in_mid_run(name):
+    policy = rb.policies.by_name(name, **({"super_arm": [1, 4]} if name == "oracle" else {}))
+    policy.start(rb.tasks.get("matching-easy").problem, horizon=1000, rng=5)
+    for _ in range(60):
+        policy.observe(policy.select(), [0.4, 0.6])
+    again = pickle.loads(pickle.dumps(policy))
+    for _ in range(30):
+        arms = policy.select()
+        assert again.select().tolist() == arms.tolist()
+        policy.observe(arms, [0.3, 0.9])
+        again.observe(arms, [0.3, 0.9])
+
+
+def test_parameters_from_numpy_are_saved_as_plain_numbers():
+    problem = rb.problems.TopK(3, k=1)
+    for policy in (
+        rb.SWCUCB(window=np.int64(50)),
+        rb.CRUCB(sigma=np.float32(0.5), bonus=np.float64(2.0)),
+        rb.Oracle(super_arm=np.array([1])),
+    ):
+        policy.start(problem, rng=0)
+        state = json.loads(json.dumps(policy.state()))
+        assert type(policy).from_state(state).parameters() == policy.parameters()
+
+
+def test_a_policy_whose_parameters_would_be_lost_is_not_saved():
+    class Lossy(rb.IndexPolicy):
+        name = "lossy"
+
+        def __init__(self, c=1.0):
+            self.c = c
+
+        def index(self, outcomes, t):
+            return self.c * outcomes[-1]
+
+    policy = Lossy(c=5.0)
+    policy.start(rb.problems.TopK(2, k=1), rng=0)
+    with pytest.raises(rb.InputError, match="parameters c of Lossy would not be saved"):
+        policy.state()
+
+
+def test_an_index_that_is_no_number_names_the_arm():
+    class Broken(rb.IndexPolicy):
+        name = "broken"
+
+        def index(self, outcomes, t):
+            return float("nan")
+
+    policy = Broken()
+    policy.start(rb.problems.TopK(["x", "y"], k=1), rng=0)
+    for _ in range(4):
+        policy.observe(policy.select(), [0.5])
+    with pytest.raises(rb.InputError, match="NaN for arm 'x' at round 5"):
+        policy.select()
+
+
+def test_a_state_is_not_loaded_into_another_problem():
+    policy = rb.CRUCB()
+    policy.start(rb.problems.TopK(4, k=1), rng=0)
+    with pytest.raises(rb.InputError, match="problem must be the one"):
+        rb.CRUCB.from_state(policy.state(), problem=rb.problems.TopK(4, k=2))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda p: p.observe([0, 1], {0: 0.4, 1: 0.5}), "outcomes must be a list"),
+        (lambda p: p.observe([0, 1], 0.4), "outcomes must be a list"),
+        (lambda p: p.observe([0, 1], [0.4, 0.5], played=["no", "yes"]), "played must hold one boolean"),
+        (lambda p: p.observe([0, 1], [0.4, 0.5], played=2), "played must hold one boolean"),
+        (lambda p: p.observe([0], [0.4]), r"arms \[0\] \('x'\) are not a feasible"),
+        (lambda p: p.select(mask=np.array([True, True, False])), "blocked: 'x', 'y'"),
+        (lambda p: p.problem.mask("xy"), r"mask\(\['xy'\]\)"),
+    ],
+)
+def test_quiet_traps_are_refused_and_labels_are_named(call, message):
+    policy = rb.CRUCB()
+    policy.start(rb.problems.TopK(["x", "y", "z"], k=2), rng=0)
+    with pytest.raises((rb.InputError, rb.InfeasibleError), match=message):
+        call(policy)
+    assert policy.round == 1
+
+
+def test_lost_reports_teach_super_arm_policies_nothing():
+    policy = rb.SWUCB(window=10)
+    policy.start(rb.problems.Explicit([[0], [1]]), rng=0)
+    policy.observe([0], [0.9], played=[False])
+    assert policy.plays.tolist() == [0, 0]
+    assert policy.round == 2
+
+
+def test_super_arm_policies_break_ties_alike_compiled_or_not():
+    reward = rb.Reward("mine", lambda values: float(values.sum()))
+    sets = [[0], [1], [2], [3]]
+    curves = tuple(rb.curves.Flat(0.5) for _ in range(4))
+    for policy in (rb.SWUCB, rb.RedUCB):
+        runs = []
+        for kind in ("sum", reward):
+            task = rb.Task("tied", rb.problems.Explicit(sets, reward=kind), curves, 400, rb.curves.Noiseless())
+            runs.append(rb.simulate(task, policy(), seed=3).super_arm_plays)
+        assert runs[0] == runs[1]
+
+
+def test_paths_through_graphs_with_cycles_are_covered_quickly():
+    """Every arc of a grid in both directions: many arcs are on no simple path, which must be found out cheaply."""
+    import networkx as nx
+
+    problem = rb.problems.ShortestPath(nx.grid_2d_graph(6, 6).to_directed(), (0, 0), (5, 5))
+    policy = rb.CRUCB()
+    policy.start(problem, rng=0)
+    on_path = np.array([problem.oracle.containing(arm) is not None for arm in range(problem.n_arms)])
+    for _ in range(240):
+        arms = policy.select()
+        policy.observe(arms, [0.5] * len(arms))
+    assert (policy.plays[on_path] >= 2).all()
+    assert on_path.sum() == 100
+    mask = np.zeros(problem.n_arms, dtype=bool)
+    mask[0] = True
+    assert 0 not in policy.select(mask=mask)
+
+
+def test_cycles_that_no_path_uses_do_not_change_the_reward():
+    problem = rb.problems.ShortestPath(
+        [("s", "a"), ("a", "t"), ("s", "t"), ("x", "y"), ("y", "x"), ("a", "a")], "s", "t"
+    )
+    assert problem.reward.name == "sum"
+
+
+def test_a_horizon_for_very_many_arms_is_checked_at_once():
+    problem = rb.problems.TopK(1_000_000, k=100)
+    with pytest.raises(rb.InputError, match="horizon must be at least 20000"):
+        rb.CRUCB().start(problem, horizon=100, rng=0)
+    rb.CRUCB().start(problem, horizon=20_000, rng=0)
 
 
 def test_arrays_that_are_not_contiguous_are_read_right():

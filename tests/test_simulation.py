@@ -24,7 +24,7 @@ def make(name: str, task: rb.Task) -> rb.Policy:
 def same(a: rb.Run, b: rb.Run) -> bool:
     arrays = ("rounds", "regret", "reward", "realised_regret", "realised_reward", "plays", "plays_at")
     return a.super_arm_plays == b.super_arm_plays and all(
-        np.array_equal(getattr(a, name), getattr(b, name)) for name in arrays
+        np.array_equal(getattr(a, name), getattr(b, name), equal_nan=True) for name in arrays
     )
 
 
@@ -227,12 +227,105 @@ class TestCascade:
         fast = rb.simulate(task, rb.CRUCB(sigma=0.5))
         assert same(run, fast)
 
+    def test_an_arm_that_cannot_be_reached_does_not_lock_the_policy(self):
+        graph = (("s", "a"), ("a", "t"), ("s", "b"), ("b", "t"))
+        problem = rb.problems.ShortestPath(graph, "s", "t")
+        curves = (Flat(0.0), Flat(0.9), Flat(0.6), Flat(0.6))
+        task = rb.Task("dead end", problem, curves, 2000, Noiseless(), cascade=True)
+        for name in ("crucb", "sw-cucb", "sw-cts"):
+            for compiled in (True, False):
+                run = rb.simulate(task, make(name, task), compiled=compiled)
+                assert run.plays[1] == 0
+                assert run.super_arm_plays[2, 3] > 1500
+
+    def test_regret_is_not_made_up(self):
+        run = rb.simulate(self.task((0.9, 0.5, 0.9, 0.2)), rb.CRUCB(sigma=0.5))
+        assert np.isnan(run.regret).all()
+        assert np.isfinite(run.reward).all()
+        assert run.optimum is None
+        with pytest.raises(rb.InputError, match="not known for tasks with cascading feedback"):
+            rb.optimal_constant(self.task((0.9, 0.5, 0.9, 0.2)))
+        given = rb.simulate(self.task((0.9, 0.5, 0.9, 0.2)), rb.Oracle(super_arm=[0, 1, 2]))
+        assert list(given.super_arm_plays) == [(0, 1, 2)]
+
+    def test_the_order_of_an_explicit_list_is_kept(self):
+        problem = rb.problems.Explicit([[1, 0], [2]])
+        task = rb.Task("listed", problem, (Flat(0.9), Flat(0.0), Flat(0.1)), 500, Bernoulli(), cascade=True)
+        for compiled in (True, False):
+            run = rb.simulate(task, rb.SWCUCB(window=50), compiled=compiled)
+            assert run.plays[0] == 0
+            assert run.plays[1] >= 2
+
     def test_super_arm_policies_see_nothing_from_a_path_that_failed(self):
         task = self.task((1.0, 0.0, 1.0, 0.5))
         policy = rb.SWUCB(window=1000)
         rb.simulate(task, policy)
         path = next(place for place, arms in enumerate(task.problem.oracle.super_arms()) if len(arms) == 3)
         assert policy._rule.total[path] == 0.0
+
+
+class Fixed:
+    """A policy of a user's own that always proposes the same, right or wrong."""
+
+    def __init__(self, arms):
+        self.arms = arms
+
+    def start(self, problem, horizon, rng):
+        pass
+
+    def select(self):
+        return self.arms
+
+    def observe(self, arms, outcomes):
+        pass
+
+
+@pytest.mark.parametrize("arms", [[0, 11], [0, 0, 0, 0], [-1], list(range(12)), [], [99]])
+def test_what_a_policy_of_ones_own_proposes_is_checked(arms):
+    with pytest.raises(rb.InputError, match="arms"):
+        rb.simulate(rb.tasks.get("path-easy"), Fixed(arms), horizon=50)
+    rb.simulate(rb.tasks.get("path-easy"), Fixed([9, 6, 5, 2]), horizon=50)
+
+
+def test_the_optimum_is_found_by_listing_where_the_solver_maximises_something_else():
+    edges = [("s", "a"), ("a", "t"), ("s", "b"), ("b", "t")]
+    problem = rb.problems.ShortestPath(edges, "s", "t", reward="sum", cost="inverse")
+    assert not problem.exact
+    task = rb.Task("odd", problem, (Flat(0.1), Flat(1.0), Flat(0.4), Flat(0.4)), 100)
+    assert rb.optimal_constant(task).super_arm.tolist() == [0, 1]
+    assert rb.optimal_constant(task).total == pytest.approx(110.0)
+    assert not rb.problems.Matching(2, 2, reward="product").exact
+    assert "not exact" in repr(rb.problems.Matching(2, 2, reward="product"))
+    for name in rb.tasks.names():
+        assert rb.tasks.get(name).problem.exact
+
+
+def test_a_constant_super_arm_that_was_given_is_kept():
+    run = rb.simulate(rb.tasks.get("path-easy"), rb.Oracle(super_arm=[0, 1, 4, 9]), horizon=20_000)
+    assert run.super_arm_plays == {(0, 1, 4, 9): 20_000}
+    assert run.regret[-1] > 0
+
+
+def test_nothing_starts_before_everything_is_checked():
+    policy = rb.CRUCB()
+    policy.start(rb.problems.TopK(3, k=1), rng=0)
+    before = policy.state()
+    with pytest.raises(rb.InputError, match="rounds must be"):
+        rb.simulate(rb.tasks.get("toy"), policy, horizon=100, rounds=[0])
+    assert policy.state() == before
+    with pytest.raises(rb.InputError, match="task must be a Task"):
+        rb.simulate("path-easy", policy)
+    with pytest.raises(rb.InputError, match="policy must be an object"):
+        rb.simulate(rb.tasks.get("toy"), rb.CRUCB)
+
+
+def test_very_many_arms_keep_no_table_of_plays(monkeypatch):
+    from rising_bandits.simulation import ledger
+
+    monkeypatch.setattr(ledger, "PLAYS_LIMIT", 100)
+    run = rb.simulate(rb.tasks.get("path-easy"), rb.CRUCB(), horizon=500)
+    assert run.plays_at.shape[1] == 0
+    assert run.plays.sum() == 2000
 
 
 def test_memory_of_a_run_is_small():

@@ -13,6 +13,7 @@ mathematics at two speeds.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import tempfile
@@ -31,14 +32,16 @@ _NAMED_TUPLES = (_types.NamedTuple, _types.NamedUniTuple)
 _PACKAGE = Path(__file__).resolve().parent
 
 
-def source_hash() -> str:
-    """Hash of every Python source of the package and of the compiler's version.
+def source_hash(*rooms: str) -> str:
+    """Hash of every Python source of the package, or of some of its rooms, and of the compiler's version.
 
-    >>> len(source_hash())
-    16
+    >>> len(source_hash()), source_hash() == source_hash("curves")
+    (16, False)
     """
     digest = hashlib.sha256(f"{numba.__version__}".encode())
     for path in sorted(_PACKAGE.rglob("*.py")):
+        if rooms and path.relative_to(_PACKAGE).parts[0] not in (*rooms, "_compile.py", "_checks.py"):
+            continue
         digest.update(path.relative_to(_PACKAGE).as_posix().encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
@@ -49,7 +52,9 @@ def _writable_folder() -> Path:
     chosen = os.environ.get("RISING_BANDITS_CACHE")
     base = os.environ.get("XDG_CACHE_HOME")
     candidates = [Path(chosen)] if chosen else []
-    candidates.append((Path(base) if base else Path.home() / ".cache") / "rising-bandits")
+    # A user without a home (a service, a container) still has a temporary folder.
+    with contextlib.suppress(RuntimeError):
+        candidates.append((Path(base) if base else Path.home() / ".cache") / "rising-bandits")
     for candidate in candidates:
         try:
             candidate.mkdir(parents=True, exist_ok=True)

@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from rising_bandits import __version__
-from rising_bandits.cli import run, tasks
+from rising_bandits.cli import reproduce, run, tasks, theory
 from rising_bandits.errors import RisingBanditsError
 
 _STOPPED = 130
@@ -25,6 +25,8 @@ app = typer.Typer(
 )
 app.command("tasks")(tasks.tasks)
 app.command("run")(run.run)
+app.command("reproduce")(reproduce.reproduce)
+app.add_typer(theory.app, name="theory")
 
 
 def _version(show: bool) -> None:
@@ -48,6 +50,9 @@ def main(arguments: list[str] | None = None) -> None:
         code = command.main(arguments, prog_name="rising", standalone_mode=False)
     except RisingBanditsError as error:
         say.print(f"rising: {error}")
+        sys.exit(2)
+    except OSError as error:
+        say.print(f"rising: {error.strerror or error}: {error.filename}" if error.filename else f"rising: {error}")
         sys.exit(2)
     except (typer.Abort, KeyboardInterrupt):
         code = _STOPPED

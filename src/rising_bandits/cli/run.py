@@ -39,8 +39,8 @@ def run(
     Finished runs are kept in the folder and not run again; a run that was stopped goes on where it was.
     """
     if repeat is not None:
-        if tasks or policy:
-            raise InputError("--repeat takes everything from its file; give no task and no policy with it")
+        if tasks or policy or horizon is not None:
+            raise InputError("--repeat takes everything from its file; give no task, policy or horizon with it")
         _repeat(repeat, out_folder, as_json)
         return
     if not tasks:

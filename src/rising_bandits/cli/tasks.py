@@ -12,7 +12,7 @@ from rising_bandits.problems import tasks as known
 def tasks(
     as_json: bool = typer.Option(False, "--json", help="Print JSON for programs."),
 ) -> None:
-    """List the tasks that can be run, with their sizes and the best constant super arm."""
+    """List the tasks and policies that can be run; --json also tells the best constant super arm."""
     rows = []
     for name in known.names():
         task = known.get(name)
@@ -36,8 +36,8 @@ def tasks(
     if as_json:
         print_json({"tasks": rows, "policies": policies.names()})
         return
-    headings = ["task", "what", "reward", "base arms", "super arms", "largest", "rounds", "sigma"]
-    keys = ["task", "description", "reward", "base_arms", "super_arms", "max_size", "horizon", "sigma"]
+    headings = ["task", "reward", "base arms", "super arms", "largest", "rounds", "sigma"]
+    keys = ["task", "reward", "base_arms", "super_arms", "max_size", "horizon", "sigma"]
     print_table(headings, [[f"{row[key]:,}" if key == "horizon" else str(row[key]) for key in keys] for row in rows], 5)
     out.print(f"\npolicies: {', '.join(policies.names())}")
     out.print(

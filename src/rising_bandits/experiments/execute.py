@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import signal
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from pathlib import Path
 from typing import Any
@@ -69,6 +71,20 @@ def execute(
     return True
 
 
+@contextlib.contextmanager
+def _interrupt_heard() -> Iterator[Callable[[], bool]]:
+    """Whether Ctrl-C was pressed, to be asked between stretches: a run is never torn in the middle of a round."""
+    heard = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield heard.is_set
+        return
+    before = signal.signal(signal.SIGINT, lambda *_: heard.set())
+    try:
+        yield heard.is_set
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def _start_worker(played: Any, stop: Any) -> None:
     # The parent hears Ctrl-C and asks the workers to stop; they must not die of it themselves.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -123,9 +139,12 @@ def run_plan(
     _check(plan)
     store.write_settings(list(plan), version)
     if min(workers, len(todo)) <= 1:
-        for number, spec in todo:
-            report = None if progress is None else (lambda rounds, number=number: progress(number, rounds))
-            execute(spec, store, version, progress=report, checkpoint_seconds=checkpoint_seconds)
+        with _interrupt_heard() as stopped:
+            for number, spec in todo:
+                report = None if progress is None else (lambda rounds, number=number: progress(number, rounds))
+                execute(spec, store, version, progress=report, stopping=stopped, checkpoint_seconds=checkpoint_seconds)
+                if stopped():
+                    raise KeyboardInterrupt
     else:
         _run_parallel(todo, len(plan), store, version, min(workers, len(todo)), progress, checkpoint_seconds)
     return [store.read(spec) for spec in plan]

@@ -7,8 +7,10 @@ import hashlib
 import importlib
 import json
 import re
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 from rising_bandits import _checks, policies
@@ -101,6 +103,9 @@ def _parse(text: str, wanted: str) -> tuple[str, dict[str, Any]]:
 def _import(kind: str, name: str) -> Any:
     """What ``module:attribute`` names."""
     module, _, attribute = name.partition(":")
+    if "" not in sys.path and str(Path.cwd()) not in sys.path:
+        # As `python -m` does: modules of the folder one stands in can be named.
+        sys.path.insert(0, str(Path.cwd()))
     try:
         return getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError) as error:
@@ -126,7 +131,10 @@ def make_policy(name: str, parameters: dict[str, Any]) -> Any:
     """A built-in policy by name, or one of the user's own by ``module:Class``."""
     if ":" not in name:
         return policies.by_name(name, **parameters)
-    return _import("policy", name)(**parameters)
+    try:
+        return _import("policy", name)(**parameters)
+    except TypeError as error:
+        raise InputError(f"policy {name!r} cannot be made with {parameters!r}: {error}") from None
 
 
 def _defaults(name: str) -> dict[str, Any]:
@@ -169,4 +177,5 @@ def make_plan(
                 RunSpec(task_name, name, parameters, length, seed, tuple(rounds))
                 for seed in range(first_seed, first_seed + seeds)
             ]
-    return plan
+    # The same run asked for in other words is one run, not one more seed.
+    return list({spec.key: spec for spec in plan}.values())

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import json
+import math
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,12 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from rising_bandits._compile import SOURCE_HASH
+from rising_bandits._compile import source_hash
 from rising_bandits.errors import InputError
 from rising_bandits.experiments.plan import RunSpec
 from rising_bandits.simulation import Run
 
 FORMAT = 1
+NUMBERS_HASH = source_hash("curves", "oracles", "policies", "problems", "simulation", "theory")
+"""A hash of the sources that decide what numbers a run gives: results of other ones are run again."""
 _META = b"rising_bandits"
 
 
@@ -55,13 +58,20 @@ class ResultStore:
         return self.folder / "partial" / f"{spec.key}.json.gz"
 
     def has(self, spec: RunSpec) -> bool:
-        """Whether a run is finished."""
-        return self.run_path(spec).exists()
+        """Whether a run is finished, by code that gives the same numbers as this."""
+        path = self.run_path(spec)
+        return path.exists() and read_meta(path).get("sources") == NUMBERS_HASH
 
     def write_settings(self, plan: list[RunSpec], version: str) -> None:
         """Note what was asked for: every run in full."""
-        settings = {"format": FORMAT, "version": version, "runs": [spec.as_dict() for spec in plan]}
-        with replacing(self.folder / "settings.json") as aside:
+        runs = {spec.key: spec.as_dict() for spec in plan}
+        path = self.folder / "settings.json"
+        if path.exists():
+            # Runs of earlier calls stay in the folder, and so do their settings.
+            old = [RunSpec.from_dict(data) for data in json.loads(path.read_text())["runs"]]
+            runs = {**{spec.key: spec.as_dict() for spec in old if self.run_path(spec).exists()}, **runs}
+        settings = {"format": FORMAT, "version": version, "runs": list(runs.values())}
+        with replacing(path) as aside:
             aside.write_text(json.dumps(settings, indent=1) + "\n")
 
     def write_run(self, spec: RunSpec, run: Run, version: str) -> None:
@@ -82,13 +92,13 @@ class ResultStore:
         meta = {
             "format": FORMAT,
             "version": version,
-            "sources": SOURCE_HASH,
+            "sources": NUMBERS_HASH,
             "settings": spec.as_dict(),
             "label": spec.label,
             "arms": [str(label) for label in run.task.problem.labels],
             "super_arm_plays": [[list(arms), count] for arms, count in run.super_arm_plays.items()],
-            "optimal_super_arm": run.optimum.super_arm.tolist(),
-            "optimal_total": run.optimum.total,
+            "optimal_super_arm": None if run.optimum is None else run.optimum.super_arm.tolist(),
+            "optimal_total": math.nan if run.optimum is None else run.optimum.total,
             "optimal_plays": run.optimal_plays,
             "seconds": run.seconds,
         }
@@ -100,7 +110,7 @@ class ResultStore:
     def write_partial(self, spec: RunSpec, state: dict[str, Any]) -> None:
         """Keep a run in progress."""
         with replacing(self.partial_path(spec)) as aside, gzip.open(aside, "wt", compresslevel=1) as handle:
-            json.dump({"sources": SOURCE_HASH, "state": state}, handle)
+            json.dump({"sources": NUMBERS_HASH, "state": state}, handle)
 
     def read_partial(self, spec: RunSpec) -> dict[str, Any] | None:
         """A run in progress, if there is one that this very code began."""
@@ -110,7 +120,7 @@ class ResultStore:
         with gzip.open(path, "rt") as handle:
             data = json.load(handle)
         # Other code might end the run with other numbers; then it is begun anew.
-        return dict(data["state"]) if data["sources"] == SOURCE_HASH else None
+        return dict(data["state"]) if data["sources"] == NUMBERS_HASH else None
 
     def read(self, spec: RunSpec) -> StoredRun:
         """A finished run."""
@@ -136,6 +146,16 @@ class StoredRun:
         return str(self.meta["label"])
 
 
+def read_meta(path: Path) -> dict[str, Any]:
+    """What a run's file says of itself, without its numbers."""
+    import pyarrow.parquet as pq
+
+    try:
+        return dict(json.loads(pq.read_schema(path).metadata[_META]))
+    except Exception as error:
+        raise InputError(f"file must be a run written by 'rising run'; {str(path)!r} is not one ({error})") from None
+
+
 def read_run(path: str | Path) -> StoredRun:
     """A run from its own file: numbers and settings."""
     import pyarrow.parquet as pq
@@ -143,10 +163,7 @@ def read_run(path: str | Path) -> StoredRun:
     path = Path(path)
     if not path.is_file():
         raise InputError(f"file must be a run written by 'rising run', but {str(path)!r} does not exist")
-    try:
-        table = pq.read_table(path)
-        meta = json.loads(table.schema.metadata[_META])
-    except Exception as error:
-        raise InputError(f"file must be a run written by 'rising run'; {str(path)!r} is not one ({error})") from None
+    meta = read_meta(path)
+    table = pq.read_table(path)
     columns = {name: table.column(name).to_pylist() for name in table.column_names}
     return StoredRun(columns, meta)

@@ -67,11 +67,15 @@ class Arcs:
         return out
 
     def topological_order(self) -> list[int] | None:
-        """The nodes so that every arc points forwards, or None where there is a cycle."""
-        waiting = np.bincount(self.head, minlength=self.n_nodes)
-        if not self.directed or (self.tail == self.head).any():
+        """The nodes so that every arc on a way from source to target points forwards, or None where there is a cycle.
+
+        Arcs that lead nowhere do not count.
+        """
+        if not self.directed:
             return None
-        out = self.steps()
+        useful = self.useful_arcs()
+        waiting = np.bincount(self.head[useful], minlength=self.n_nodes)
+        out = [[(arm, head) for arm, head in ways if useful[arm]] for ways in self.steps()]
         ready = [node for node in range(self.n_nodes) if waiting[node] == 0]
         order: list[int] = []
         while ready:

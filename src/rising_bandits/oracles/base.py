@@ -44,6 +44,8 @@ class SuperArmOracle(ABC):
     """Size of the largest super arm, L, or a bound on it where that is hard to know (paths with cycles)."""
     exact: bool = True
     """Whether `solve` always finds a best super arm."""
+    exact_for: frozenset[str] = frozenset({"sum"})
+    """The rewards that `solve` maximises exactly."""
     note: str = ""
     """What to know of exactness, in one line."""
 
@@ -69,6 +71,10 @@ class SuperArmOracle(ABC):
             return len(self.super_arms())
         except TooManySuperArmsError:
             return None
+
+    def cover_rounds(self, times: int) -> int | None:
+        """How many rounds it takes to play every arm so often, where a formula says so."""
+        return None
 
     def ordered(self, arms: Sequence[int] | Ints) -> Ints:
         """The arms of a super arm in the order in which they are used (ascending where there is none)."""

@@ -18,9 +18,12 @@ from rising_bandits.oracles.arcs import Arcs, check_walk, walk_order
 from rising_bandits.oracles.base import SuperArmOracle
 from rising_bandits.oracles.listing import leaves
 from rising_bandits.oracles.operations import solve
-from rising_bandits.oracles.through import simple_path_through
+from rising_bandits.oracles.through import simple_path_through, turns, two_ways
 
 _COSTS = {"inverse": 0, "log": 1}
+_EXACT_FOR = {"inverse": frozenset({"harmonic"}), "log": frozenset({"product"})}
+_TRIES = 12
+"""How many pairs of pieces are tried before the question of a path through an arc is settled for good."""
 SMALLEST_WEIGHT = 1e-12
 """Weights at or below this cost as much as this one: costs stay finite and positive."""
 
@@ -160,11 +163,15 @@ class CostPaths(SuperArmOracle):
         self.cost = cost
         self.arcs = Arcs.make(tails, heads, source, target, directed=directed)
         self.n_arms = self.arcs.n_arms
-        if not self.arcs.useful_arcs().any():
+        self._useful = self.arcs.useful_arcs()
+        self._steps = self.arcs.steps()
+        self._hopeless: set[int] = set()
+        self.exact_for = _EXACT_FOR.get(cost, frozenset()) if isinstance(cost, str) else frozenset()
+        if not self._useful.any():
             raise InfeasibleError(f"there is no path from source {source!r} to target {target!r}")
         # A simple path has fewer edges than there are nodes.
         self.max_size = min(self.n_arms, self.arcs.n_nodes - 1)
-        steps = self.arcs.steps()
+        steps = self._steps
         flat = [(node, arm, head) for node, out in enumerate(steps) for arm, head in out]
         self._state = Roads(
             first=np.concatenate([[0], np.cumsum([len(out) for out in steps])]).astype(np.int64),
@@ -221,7 +228,7 @@ class CostPaths(SuperArmOracle):
         return walk_order(self.arcs, arms)
 
     def enumerate(self) -> Iterator[Sequence[int]]:
-        steps = self.arcs.steps()
+        steps = self._steps
         alive = self.arcs.reach(self.arcs.target, backwards=True)
         begin: tuple[int, frozenset[int], tuple[int, ...]] = (self.arcs.source, frozenset({self.arcs.source}), ())
 
@@ -239,26 +246,37 @@ class CostPaths(SuperArmOracle):
     def containing(
         self, arm: int, mask: npt.ArrayLike | None = None, prefer: npt.ArrayLike | None = None
     ) -> Ints | None:
+        """A path through ``arm``, or None where none was found: the question is hard, and the search is bounded."""
         arm = _checks.integer("arm", arm, low=0, high=self.n_arms - 1)
         blocked = _checks.mask(mask, self.n_arms)
         liked = self.preferred(prefer)
-        if (blocked is not None and blocked[arm]) or not self.arcs.useful_arcs()[arm]:
+        if arm in self._hopeless or (blocked is not None and blocked[arm]):
             return None
-        steps = self.arcs.steps()
-        ends = [(int(self.arcs.tail[arm]), int(self.arcs.head[arm]))]
-        if not self.arcs.directed:
-            ends.append((ends[0][1], ends[0][0]))
+        if blocked is None and not self._useful[arm]:
+            self._hopeless.add(arm)
+            return None
         cost = np.where(liked, 0.01, 1.0)
-        if blocked is not None:
-            cost[blocked] = np.inf
-        for tail, head in ends:
-            # Two shortest pieces usually fit together; where they meet, an exact search decides.
-            one = _piece(steps, cost, self.arcs.source, tail, {head})
-            if one is not None:
-                two = _piece(steps, cost, head, self.arcs.target, one[1])
+        rng = np.random.default_rng(arm)
+        for _ in range(_TRIES):
+            found = self._join(arm, cost if blocked is None else np.where(blocked, np.inf, cost))
+            if found is not None:
+                return found
+            # Other costs, other pieces: they may meet where these did not.
+            cost = rng.random(self.n_arms)
+        found = simple_path_through(self.arcs, arm, blocked) if two_ways(self.arcs, arm, blocked) else None
+        if found is None and blocked is None:
+            self._hopeless.add(arm)
+        return found
+
+    def _join(self, arm: int, cost: Floats) -> Ints | None:
+        """A shortest piece to the arc and one from it to the target that share no node."""
+        for tail, head in turns(self.arcs, arm):
+            one = _piece(self._steps, cost, self.arcs.source, tail, {head, self.arcs.target} - {tail})
+            if one is not None and head not in one[1]:
+                two = _piece(self._steps, cost, head, self.arcs.target, one[1])
                 if two is not None:
                     return np.sort(np.array([*one[0], arm, *two[0]], dtype=np.int64))
-        return simple_path_through(self.arcs, arm, blocked)
+        return None
 
     def spec(self) -> dict[str, Any] | None:
         if not isinstance(self.cost, str):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rising_bandits import _checks
-from rising_bandits._checks import Ints
+from rising_bandits._checks import Bools, Ints
 from rising_bandits.errors import InfeasibleError, InputError
 from rising_bandits.oracles.arcs import Arcs, check_walk, walk_order
 from rising_bandits.oracles.base import KernelOracle
@@ -93,12 +93,10 @@ class DagPaths(KernelOracle):
         self._tail = np.array([tail for _, tail, _ in arcs], dtype=np.int64)
         self._arm = np.array([a for _, _, a in arcs], dtype=np.int64)
         longest = [0] * len(rank)
-        ways = [1] + [0] * (len(rank) - 1)
         for head, tail, _ in arcs:
             longest[head] = max(longest[head], longest[tail] + 1)
-            ways[head] += ways[tail]
         self.max_size = longest[-1]
-        self._ways = ways
+        self._ways = self._count_ways(np.zeros(self.n_arms, dtype=np.bool_))
         self._kernel = Dag(
             first=self._first,
             tail=self._tail,
@@ -106,6 +104,14 @@ class DagPaths(KernelOracle):
             value=np.zeros(len(rank)),
             via=np.full(len(rank), -1, dtype=np.int64),
         )
+
+    def _count_ways(self, blocked: Bools) -> list[int]:
+        """The number of paths from the source to every node that avoid the blocked arms."""
+        ways = [1] + [0] * (self._first.size - 2)
+        for node in range(1, len(ways)):
+            arcs = range(int(self._first[node]), int(self._first[node + 1]))
+            ways[node] = sum(ways[int(self._tail[arc])] for arc in arcs if not blocked[self._arm[arc]])
+        return ways
 
     def is_feasible(self, arms: Sequence[int] | Ints) -> bool:
         return check_walk(self.arcs, arms)
@@ -132,14 +138,19 @@ class DagPaths(KernelOracle):
         return (path for _, path in leaves(end, back))
 
     def sample(self, rng: np.random.Generator, mask: Any = None) -> Ints:
-        if _checks.mask(mask, self.n_arms) is not None:
-            return super().sample(rng, mask)
+        blocked = _checks.mask(mask, self.n_arms)
+        ways = self._ways if blocked is None else self._count_ways(blocked)
+        if ways[-1] == 0:
+            raise self._nothing_left(blocked)
         path: list[int] = []
-        node = len(self._ways) - 1
+        node = len(ways) - 1
         while node > 0:
             # Walking backwards in proportion to the number of ways makes every path equally likely.
             arcs = range(int(self._first[node]), int(self._first[node + 1]))
-            shares = list(accumulate(self._ways[int(self._tail[arc])] for arc in arcs))
+            open_ways = (
+                0 if blocked is not None and blocked[self._arm[arc]] else ways[int(self._tail[arc])] for arc in arcs
+            )
+            shares = list(accumulate(open_ways))
             # Counts of paths outgrow floating point, so the draw is a whole number too.
             mark = int.from_bytes(rng.bytes(shares[-1].bit_length() // 8 + 9)) % shares[-1]
             arc = arcs[bisect_right(shares, mark)]

@@ -67,19 +67,25 @@ class ExplicitSets(KernelOracle):
                 raise InputError(f"each super arm must be a non-empty list of arm numbers, got {list(arms)!r}")
         highest = 1 + max(max(arms) for arms in super_arms)
         self.n_arms = _checks.integer("n_arms", highest if n_arms is None else n_arms, low=max(1, highest))
-        seen: dict[tuple[int, ...], None] = {}
+        seen: dict[tuple[int, ...], tuple[int, ...]] = {}
         for arms in super_arms:
-            key = tuple(sorted(_checks.arms(list(arms), self.n_arms).tolist()))
+            given = tuple(_checks.arms(list(arms), self.n_arms).tolist())
+            key = tuple(sorted(given))
             if key in seen:
                 raise InputError(f"super_arms must not repeat, got {list(key)} twice")
-            seen[key] = None
+            seen[key] = given
         self._known = sorted(seen)
-        self._feasible = set(self._known)
+        self._given = seen
         self.max_size = max(len(arms) for arms in self._known)
-        self._kernel = pack([np.array(arms, dtype=np.int64) for arms in self._known])
+        self._kernel = pack([np.array(seen[arms], dtype=np.int64) for arms in self._known])
 
     def is_feasible(self, arms: Sequence[int] | Ints) -> bool:
-        return tuple(sorted(int(arm) for arm in arms)) in self._feasible
+        return tuple(sorted(int(arm) for arm in arms)) in self._given
+
+    def ordered(self, arms: Sequence[int] | Ints) -> Ints:
+        """The order in which the super arm was given."""
+        key = tuple(sorted(int(arm) for arm in arms))
+        return np.array(self._given.get(key, key), dtype=np.int64)
 
     def count(self) -> int:
         return len(self._known)
@@ -91,4 +97,8 @@ class ExplicitSets(KernelOracle):
         return iter(self._known)
 
     def spec(self) -> dict[str, Any]:
-        return {"type": "ExplicitSets", "super_arms": [list(arms) for arms in self._known], "n_arms": self.n_arms}
+        return {
+            "type": "ExplicitSets",
+            "super_arms": [list(self._given[arms]) for arms in self._known],
+            "n_arms": self.n_arms,
+        }

@@ -81,6 +81,8 @@ class KSubsets(KernelOracle):
     6
     """
 
+    exact_for = frozenset({"sum", "max"})
+
     def __init__(self, n_arms: int, k: int) -> None:
         self.n_arms = _checks.integer("n_arms", n_arms, low=1)
         if isinstance(k, int | np.integer) and k > n_arms:
@@ -106,6 +108,9 @@ class KSubsets(KernelOracle):
             if blocked is None or not blocked[candidate]:
                 chosen.add(candidate)
         return np.array(sorted(chosen), dtype=np.int64)
+
+    def cover_rounds(self, times: int) -> int:
+        return times * -(-self.n_arms // self.max_size)
 
     def count(self) -> int:
         return math.comb(self.n_arms, self.max_size)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -10,8 +11,8 @@ import numpy as np
 from rising_bandits import _checks
 from rising_bandits._checks import Floats, Ints
 from rising_bandits._compile import compiled
-from rising_bandits.errors import InfeasibleError, InputError
-from rising_bandits.oracles.base import KernelOracle
+from rising_bandits.errors import InfeasibleError, InputError, TooManySuperArmsError
+from rising_bandits.oracles.base import LIST_LIMIT, KernelOracle
 from rising_bandits.oracles.listing import Partial, distinct_arms, leaves
 from rising_bandits.oracles.operations import solve
 from rising_bandits.oracles.sorting import sort_ascending
@@ -164,7 +165,27 @@ class SpanningTrees(KernelOracle):
 
     def known_count(self) -> int | None:
         # Exact elimination takes long on large graphs, which have more trees than anyone lists anyway.
-        return self.count() if self.n_nodes <= 60 else None
+        return self.count() if self.n_nodes <= 200 else None
+
+    def super_arms(self, limit: int = LIST_LIMIT) -> list[Ints]:
+        if self.n_nodes > 200:
+            logarithm = self._log_count() / math.log(10.0)
+            if logarithm > math.log10(limit) + 1.0:
+                raise TooManySuperArmsError(
+                    f"there are about 10^{logarithm:.0f} super arms, more than the limit of {limit} that are listed"
+                )
+        return super().super_arms(limit)
+
+    def _log_count(self) -> float:
+        """The logarithm of the number of trees, in floating point."""
+        laplacian = np.zeros((self.n_nodes, self.n_nodes))
+        apart = self.left != self.right
+        left, right = self.left[apart], self.right[apart]
+        np.add.at(laplacian, (left, left), 1.0)
+        np.add.at(laplacian, (right, right), 1.0)
+        np.add.at(laplacian, (left, right), -1.0)
+        np.add.at(laplacian, (right, left), -1.0)
+        return float(np.linalg.slogdet(laplacian[1:, 1:])[1])
 
     def enumerate(self) -> Iterator[Sequence[int]]:
         begin: Partial = (0, ())

@@ -1,5 +1,6 @@
 """Pictures: data first, then drawing."""
 
+from rising_bandits.plots.diagnosis import draw_diagnosis, plot_diagnosis
 from rising_bandits.plots.overview import plot_overview
 from rising_bandits.plots.regret import draw_regret, plot_regret, regret_bands
 from rising_bandits.plots.structure import draw_curves, draw_structure
@@ -7,9 +8,11 @@ from rising_bandits.plots.style import look, title
 
 __all__ = [
     "draw_curves",
+    "draw_diagnosis",
     "draw_regret",
     "draw_structure",
     "look",
+    "plot_diagnosis",
     "plot_overview",
     "plot_regret",
     "regret_bands",

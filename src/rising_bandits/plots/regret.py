@@ -47,7 +47,8 @@ def draw_regret(axes: Any, bands: dict[str, Band], heading: str) -> None:
         axes.text(1.05 * last, height, title(label), color=style.colour, va="center", fontweight=weight)
     runs = next(iter(bands.values())).runs
     axes.set_xlim(0, last)
-    axes.set_ylim(1.05 * bottom / thousands, 1.05 * top / thousands)
+    # A comparison in which nobody has any regret still needs an axis.
+    axes.set_ylim(1.05 * bottom / thousands, 1.05 * max(top, bottom + 1e-9) / thousands)
     axes.set_xlabel("round (thousands)")
     axes.set_ylabel("cumulative expected regret (thousands)")
     seeds = "one seed" if runs == 1 else f"mean and 99% t-interval over {runs} seeds"

@@ -71,10 +71,9 @@ def _roomy_base(state: BaseArms, pushes: int) -> bool:
     return roomy(state.rule, pushes)  # type: ignore[no-any-return]
 
 
-@select.register(SuperArms)
-def _select_super(state: SuperArms, t: int, rng: np.random.Generator, out: Ints) -> int:
-    weights = state.weights
-    indices(state.rule, t, rng, weights)
+@compiled
+def largest(weights: Floats, rng: np.random.Generator) -> int:
+    """The place of the largest weight, ties broken at random."""
     best, ties = 0, 1
     for place in range(1, weights.size):
         if weights[place] > weights[best]:
@@ -84,12 +83,21 @@ def _select_super(state: SuperArms, t: int, rng: np.random.Generator, out: Ints)
             ties += 1
             if rng.random() * ties < 1.0:
                 best = place
+    return best
+
+
+@select.register(SuperArms)
+def _select_super(state: SuperArms, t: int, rng: np.random.Generator, out: Ints) -> int:
+    indices(state.rule, t, rng, state.weights)
+    best = largest(state.weights, rng)
     state.chosen[0] = best
     return _copy(state.members, state.first[best], state.first[best + 1], out)
 
 
 @learn.register(SuperArms)
 def _learn_super(state: SuperArms, arms: Ints, outcomes: Floats, played: int) -> None:
+    if played == 0:
+        return
     update(state.rule, state.chosen[0], combine(state.reward, outcomes) / state.scale)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Sized
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy.typing as npt
 
 from rising_bandits import _checks
 from rising_bandits._checks import Bools, Floats, Ints
-from rising_bandits.errors import InputError, NotStartedError
+from rising_bandits.errors import InfeasibleError, InputError, NotStartedError
 from rising_bandits.policies import state as plain
 from rising_bandits.problems.base import Problem
 
@@ -65,9 +66,21 @@ class Policy(ABC):
     def select(self, mask: npt.ArrayLike | None = None) -> Ints:
         """The arms to play this round, ascending. ``mask`` is True for arms that may not be used now."""
         self._check_started()
-        arms = np.sort(self._choose(None if mask is None else _checks.mask(mask, self.problem.n_arms)))
+        arms = np.sort(self._choose(None) if mask is None else self._choose_masked(mask))
         self._proposed = arms.tobytes()
         return arms
+
+    def _choose_masked(self, mask: npt.ArrayLike) -> Ints:
+        """Choose under a mask; one that leaves nothing is refused, names the arms, and leaves no trace."""
+        blocked = _checks.mask(mask, self.problem.n_arms)
+        before = self.rng.bit_generator.state
+        try:
+            return self._choose(blocked)
+        except InfeasibleError as error:
+            self.rng.bit_generator.state = before
+            arms = np.flatnonzero(np.asarray(mask))
+            names = ", ".join(repr(label) for label in self.problem.labels_of(arms[:10]))
+            raise InfeasibleError(f"{error} (blocked: {names})") from None
 
     @abstractmethod
     def _choose(self, mask: Bools | None) -> Ints:
@@ -90,13 +103,16 @@ class Policy(ABC):
         """Take in what came back, in the order of ``arms``: any feasible super arm, proposed or not.
 
         ``played`` says which arms were really played (cascading feedback, lost reports); the others
-        are not counted and their outcomes are ignored.
+        are not counted and their outcomes are ignored. Policies on super arms see the reward with 0 for
+        them, and learn nothing where no arm was played.
         """
         self._check_started()
         if isinstance(arms, np.ndarray) and arms.dtype == np.int64 and arms.tobytes() == self._proposed:
             numbers = np.ascontiguousarray(arms)
         else:
-            numbers = self.problem.oracle.check_super_arm(arms)
+            numbers = self._checked_arms(arms)
+        if isinstance(outcomes, Mapping | str) or not isinstance(outcomes, Sized):
+            raise InputError(f"outcomes must be a list of numbers in the order of arms, got {outcomes!r}")
         if len(outcomes) != numbers.size:
             raise InputError(f"outcomes must hold one per arm, {numbers.size}, got {len(outcomes)}")
         values = np.zeros(numbers.size)
@@ -105,8 +121,8 @@ class Policy(ABC):
             for place, outcome in enumerate(outcomes):
                 values[place] = self._checked_outcome(numbers[place], outcome)
         else:
-            if len(played) != numbers.size:
-                raise InputError(f"played must hold one boolean per arm, {numbers.size}, got {len(played)}")
+            if not isinstance(played, Sized) or len(played) != numbers.size or not set(played) <= {True, False}:
+                raise InputError(f"played must hold one boolean per arm, {numbers.size} of them, got {played!r}")
             order = [place for place, was in enumerate(played) if was]
             count = len(order)
             for place, old in enumerate(order):
@@ -114,6 +130,13 @@ class Policy(ABC):
             numbers = numbers[order + [place for place, was in enumerate(played) if not was]]
         self._learn(numbers, values, count)
         self._round += 1
+
+    def _checked_arms(self, arms: Sequence[int] | Ints) -> Ints:
+        numbers = _checks.arms(arms, self.problem.n_arms)
+        if not self.problem.oracle.is_feasible(numbers):
+            names = ", ".join(repr(label) for label in self.problem.labels_of(numbers))
+            raise InputError(f"arms {numbers.tolist()} ({names}) are not a feasible super arm")
+        return numbers
 
     def _checked_outcome(self, arm: int, outcome: float) -> float:
         try:
@@ -132,11 +155,18 @@ class Policy(ABC):
 
     def parameters(self) -> dict[str, Any]:
         """The arguments that make an equal policy."""
-        return {name: getattr(self, name) for name in getattr(self, "__dataclass_fields__", ())}
+        return {name: _simple(getattr(self, name)) for name in getattr(self, "__dataclass_fields__", ())}
 
     def state(self) -> dict[str, Any]:
         """Everything as plain data (JSON can hold it); `from_state` continues bit for bit."""
         self._check_started()
+        known = set(getattr(self, "__dataclass_fields__", ()))
+        unknown = set(inspect.signature(type(self)).parameters) - known
+        if unknown:
+            raise InputError(
+                f"the parameters {', '.join(sorted(unknown))} of {type(self).__name__} would not be saved; make it a "
+                "dataclass with these fields, as in @dataclass(kw_only=True, eq=False)"
+            )
         return {
             "version": plain.VERSION,
             "policy": type(self).__name__,
@@ -162,6 +192,8 @@ class Policy(ABC):
             if state["problem"] is None:
                 raise InputError("state holds no problem (its oracle or reward is the user's own code); pass problem=")
             problem = Problem.from_spec(state["problem"])
+        elif state["problem"] is not None and problem.spec() not in (None, state["problem"]):
+            raise InputError("problem must be the one that the state was saved with, got another one")
         policy = cls(**state["parameters"])
         policy.start(problem, state["horizon"], plain.load_rng(state["rng"]))
         policy._load(state)
@@ -214,3 +246,8 @@ class Cover:
     def reset(self) -> None:
         """Look from the first unit again (after the counts were replaced)."""
         self._next = 0
+
+
+def _simple(value: Any) -> Any:
+    """NumPy's numbers and arrays as Python's, which JSON can hold."""
+    return value.tolist() if isinstance(value, np.generic | np.ndarray) else value

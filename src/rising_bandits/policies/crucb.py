@@ -29,15 +29,24 @@ def bonus_constant(bonus: str | float) -> float:
     )
 
 
-def check_rising(epsilon: float, sigma: float, bonus: str | float) -> None:
-    """Refuse parameters outside what the rising index allows."""
-    _checks.number("epsilon", epsilon, low=0.0, high=0.5, open_low=True, open_high=True)
-    _checks.number("sigma", sigma, low=0.0, wanted="a number of at least 0, the subgaussian constant of the noise")
-    bonus_constant(bonus)
-
-
 @dataclass(kw_only=True, eq=False)
-class CRUCB(BaseArmPolicy):
+class RisingParameters:
+    """What policies on the rising index are told, checked."""
+
+    epsilon: float = 0.125
+    sigma: float = 0.01
+    bonus: str | float = "paper"
+
+    def __post_init__(self) -> None:
+        self.epsilon = _checks.number("epsilon", self.epsilon, low=0.0, high=0.5, open_low=True, open_high=True)
+        wanted = "a number of at least 0, the subgaussian constant of the noise"
+        self.sigma = _checks.number("sigma", self.sigma, low=0.0, wanted=wanted)
+        constant = bonus_constant(self.bonus)
+        if not isinstance(self.bonus, str):
+            self.bonus = constant
+
+
+class CRUCB(RisingParameters, BaseArmPolicy):
     r"""Combinatorial Rising UCB (*Combinatorial Rising Bandits*, ICLR 2026, Algorithm 1).
 
     The index of an arm with :math:`N` plays and window :math:`h = \max(1, \lceil\varepsilon N\rceil)`,
@@ -62,13 +71,6 @@ class CRUCB(BaseArmPolicy):
     """
 
     name = "crucb"
-
-    epsilon: float = 0.125
-    sigma: float = 0.01
-    bonus: str | float = "paper"
-
-    def __post_init__(self) -> None:
-        check_rising(self.epsilon, self.sigma, self.bonus)
 
     def make_rule(self, n_units: int, problem: Problem, horizon: int | None) -> Rising:
         return make_rising(n_units, epsilon=self.epsilon, sigma=self.sigma, constant=bonus_constant(self.bonus))

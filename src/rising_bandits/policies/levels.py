@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any
@@ -13,9 +14,9 @@ from rising_bandits._compile import direct
 from rising_bandits.errors import InfeasibleError, InputError, TooManySuperArmsError
 from rising_bandits.oracles.explicit import pack
 from rising_bandits.policies import state as plain
-from rising_bandits.policies.actors import BaseArms, SuperArms
+from rising_bandits.policies.actors import BaseArms, SuperArms, largest
 from rising_bandits.policies.base import PLAYS_FIRST, Cover, Policy
-from rising_bandits.policies.operations import indices, select, update, update_all
+from rising_bandits.policies.operations import assume, indices, select, update, update_all
 from rising_bandits.policies.rings import with_room
 from rising_bandits.problems.base import Problem
 
@@ -67,7 +68,7 @@ class BaseArmPolicy(RulePolicy):
     def _begin(self, problem: Problem, horizon: int | None) -> None:
         oracle = problem.oracle
         if horizon is not None and horizon < PLAYS_FIRST * oracle.n_arms:
-            needed = cover_rounds(problem)
+            needed = oracle.cover_rounds(PLAYS_FIRST) or cover_rounds(problem)
             if horizon < needed:
                 raise InputError(
                     f"horizon must be at least {needed}: so many rounds give each of the {oracle.n_arms} base arms "
@@ -88,10 +89,10 @@ class BaseArmPolicy(RulePolicy):
             if arms is not None:
                 return arms
             if mask is None:
-                self._cover.give_up(target)
+                self._give_up(target)
                 continue
             # Blocked now, not for ever: look for another one that can be reached.
-            for other in np.flatnonzero(waiting & ~mask)[:64]:
+            for other in np.flatnonzero(waiting & ~mask)[:8]:
                 arms = self.problem.oracle.containing(int(other), mask=mask, prefer=waiting)
                 if arms is not None:
                     return arms
@@ -99,9 +100,6 @@ class BaseArmPolicy(RulePolicy):
         return None
 
     def _choose(self, mask: Bools | None) -> Ints:
-        if mask is not None:
-            # Refused before anything is drawn: a mask that leaves nothing must leave no trace.
-            self.problem.oracle.require(mask)
         arms = self._aim(mask)
         if arms is not None:
             return arms
@@ -125,12 +123,23 @@ class BaseArmPolicy(RulePolicy):
                 self._rule.update(int(arms[place]), float(outcomes[place]))
         if target is not None and target in arms[played:]:
             self._cover.aims[target] += 1
+            if self._cover.aims[target] >= PLAYS_FIRST:
+                self._give_up(target)
+
+    def _give_up(self, arm: int) -> None:
+        """Stop aiming at an arm; from here on it counts as a perfect one, not as an infinitely good one."""
+        self._cover.give_up(arm)
+        assume(self._rule, arm, 1.0)
 
     def indices(self) -> Floats:
         self._check_started()
         out = np.empty(self.problem.n_arms)
-        indices(self._rule, self._round, self.rng, out)
+        indices(self._rule, self._round, copy.deepcopy(self.rng), out)
         return out
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Machine code cannot be pickled, and is found again when it is needed.
+        return {**self.__dict__, "_fast": None, "_fast_update": None}
 
     def actor(self) -> BaseArms | None:
         if self._kernel is None or self._cover.target(self._rule.plays) is not None:
@@ -202,11 +211,11 @@ class SuperArmPolicy(RulePolicy):
             return self._sets[int(waiting[0])]
         weights = np.empty(len(self._sets))
         indices(self._rule, self._round, self.rng, weights)
-        best = free[weights[free] == weights[free].max()]
-        chosen = best[0] if best.size == 1 else best[int(self.rng.random() * best.size)]
-        return self._sets[int(chosen)]
+        return self._sets[int(free[largest(weights[free], self.rng)])]
 
     def _learn(self, arms: Ints, outcomes: Floats, played: int) -> None:
+        if played == 0:
+            return
         self._make_room(1)
         unit = self._number[np.sort(arms).tobytes()]
         update(self._rule, unit, self._reward.combine(outcomes) / self._scale)
@@ -214,7 +223,7 @@ class SuperArmPolicy(RulePolicy):
     def indices(self) -> Floats:
         self._check_started()
         out = np.empty(len(self._sets))
-        indices(self._rule, self._round, self.rng, out)
+        indices(self._rule, self._round, copy.deepcopy(self.rng), out)
         return out
 
     def actor(self) -> SuperArms | None:

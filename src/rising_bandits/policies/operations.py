@@ -18,6 +18,11 @@ def update(state: Any, unit: int, outcome: float) -> None:
 
 
 @operation
+def assume(state: Any, unit: int, value: float) -> None:
+    """Give a unit that has no plays, and cannot get any now, this index in place of an infinite one."""
+
+
+@operation
 def roomy(state: Any, pushes: int) -> bool:
     """Whether ``pushes`` outcomes can be taken in before memory must be added from Python."""
     raise NotImplementedError

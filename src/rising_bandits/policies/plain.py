@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from rising_bandits._checks import Floats, Ints
+from rising_bandits.errors import InputError
+from rising_bandits.policies.base import PLAYS_FIRST
 from rising_bandits.policies.levels import BaseArmPolicy
 from rising_bandits.policies.state import decode_array, encode_array
-from rising_bandits.problems.base import Problem
+from rising_bandits.problems.base import Label, Problem
 
 
 class PlainRule:
     """All outcomes of every arm, and a Python function that turns them into an index."""
 
-    def __init__(self, n_units: int, index: Callable[[Floats, int], float]) -> None:
+    def __init__(self, index: Callable[[Floats, int], float], labels: Sequence[Label]) -> None:
+        n_units = len(labels)
+        self._labels = labels
+        self._unplayed = np.full(n_units, np.inf)
         self.plays: Ints = np.zeros(n_units, dtype=np.int64)
         self._index = index
         self._store = [np.empty(4) for _ in range(n_units)]
@@ -38,7 +43,13 @@ class PlainRule:
         """Write the index of every unit."""
         for unit in range(self.plays.size):
             seen = self.outcomes(unit)
-            out[unit] = self._index(seen, t) if seen.size else np.inf
+            out[unit] = self._index(seen, t) if seen.size else self._unplayed[unit]
+            if np.isnan(out[unit]):
+                raise InputError(f"index must be a number, got NaN for arm {self._labels[unit]!r} at round {t}")
+
+    def assume(self, unit: int, value: float) -> None:
+        """The index of a unit without plays."""
+        self._unplayed[unit] = value
 
 
 class IndexPolicy(BaseArmPolicy):
@@ -63,7 +74,7 @@ class IndexPolicy(BaseArmPolicy):
         """The index of an arm with these outcomes at round ``t``."""
 
     def make_rule(self, n_units: int, problem: Problem, horizon: int | None) -> PlainRule:
-        return PlainRule(n_units, self.index)
+        return PlainRule(self.index, problem.labels)
 
     def _dump(self) -> dict[str, Any]:
         rule: PlainRule = self._rule
@@ -84,3 +95,5 @@ class IndexPolicy(BaseArmPolicy):
             at += plays
         self._cover.aims[:] = decode_array(state["aims"])
         self._cover.reset()
+        for given_up in np.flatnonzero((rule.plays == 0) & (self._cover.aims >= PLAYS_FIRST)):
+            rule.assume(int(given_up), 1.0)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
-from rising_bandits.policies.crucb import bonus_constant, check_rising
+from rising_bandits.policies.crucb import RisingParameters, bonus_constant
 from rising_bandits.policies.levels import SuperArmPolicy
 from rising_bandits.policies.rising import Rising, make_rising
 from rising_bandits.problems.base import Problem
 
 
-@dataclass(kw_only=True, eq=False)
-class RedUCB(SuperArmPolicy):
+class RedUCB(RisingParameters, SuperArmPolicy):
     r"""Rested rising UCB on super arms (Metelli et al., *Stochastic Rising Bandits*, ICML 2022).
 
     The index of `CRUCB` on the reward of a super arm, scaled to [0, 1]: divided by the largest size
@@ -27,13 +25,6 @@ class RedUCB(SuperArmPolicy):
     """
 
     name = "r-ed-ucb"
-
-    epsilon: float = 0.125
-    sigma: float = 0.01
-    bonus: str | float = "paper"
-
-    def __post_init__(self) -> None:
-        check_rising(self.epsilon, self.sigma, self.bonus)
 
     def make_rule(self, n_units: int, problem: Problem, horizon: int | None) -> Rising:
         shrink = math.sqrt(problem.oracle.max_size) if problem.reward.additive else 1.0

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Self
 
 import numpy as np
 
@@ -33,19 +33,35 @@ class Oracle(Policy):
 
     super_arm: Sequence[int] | None = None
 
+    _revealed: Sequence[int] | None = field(default=None, init=False, repr=False)
+
     def reveal(self, super_arm: Sequence[int] | Ints) -> None:
-        """Take the super arm that a simulation found to be the best constant one."""
-        self.super_arm = [int(arm) for arm in super_arm]
+        """Take the super arm that a simulation found to be the best constant one, unless one was given."""
+        self._revealed = [int(arm) for arm in super_arm]
 
     def _begin(self, problem: Problem, horizon: int | None) -> None:
-        if self.super_arm is None:
+        chosen = self._revealed if self.super_arm is None else self.super_arm
+        if chosen is None:
             raise InputError("super_arm must be given outside a simulation, as in Oracle(super_arm=[0, 3])")
-        arms = problem.oracle.check_super_arm(self.super_arm)
+        arms = problem.oracle.check_super_arm(chosen)
         self._members = problem.oracle.ordered(arms)
+
+    def parameters(self) -> dict[str, Any]:
+        return {"super_arm": None if self.super_arm is None else [int(arm) for arm in self.super_arm]}
+
+    def _dump(self) -> dict[str, Any]:
+        return {"members": [int(arm) for arm in self._members]}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], problem: Problem | None = None) -> Self:
+        policy = super().from_state({**state, "parameters": {"super_arm": state["members"]}}, problem)
+        policy.super_arm = state["parameters"]["super_arm"]
+        policy.reveal(state["members"])
+        return policy
 
     def _choose(self, mask: Bools | None) -> Ints:
         if mask is not None and mask[self._members].any():
-            raise InfeasibleError(f"mask blocks the only super arm of this policy, {self.super_arm}")
+            raise InfeasibleError(f"mask blocks the only super arm of this policy, {self._members.tolist()}")
         return self._members
 
     def _learn(self, arms: Ints, outcomes: Floats, played: int) -> None:
@@ -76,12 +92,13 @@ class Random(Policy):
     name = "random"
 
     def _begin(self, problem: Problem, horizon: int | None) -> None:
-        self._list: SetList | None = None
+        listed: SetList | None = None
         try:
-            self._list = pack([problem.oracle.ordered(arms) for arms in problem.oracle.super_arms()])
+            listed = pack([problem.oracle.ordered(arms) for arms in problem.oracle.super_arms()])
         except TooManySuperArmsError:
             # Too many to list: the oracle must know how to draw one, or says that it does not.
             problem.oracle.sample(np.random.default_rng(0))
+        self._list = listed
 
     def _choose(self, mask: Bools | None) -> Ints:
         if self._list is None or mask is not None:

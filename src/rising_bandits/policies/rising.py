@@ -24,7 +24,7 @@ import numpy as np
 
 from rising_bandits._checks import Floats, Ints
 from rising_bandits._compile import compiled
-from rising_bandits.policies.operations import indices, roomy, update
+from rising_bandits.policies.operations import assume, indices, roomy, update
 from rising_bandits.policies.rings import Rings, grow, has_room, make_rings, read, write
 
 
@@ -131,6 +131,11 @@ def _indices(state: Rising, t: int, rng: np.random.Generator, out: Floats) -> No
     root = math.sqrt(state.constant * math.log(t))
     for unit in range(out.size):
         out[unit] = state.level[unit] + state.slope[unit] * t + state.width[unit] * (t - state.delay[unit]) * root
+
+
+@assume.register(Rising)
+def _assume(state: Rising, unit: int, value: float) -> None:
+    state.level[unit] = value
 
 
 @roomy.register(Rising)

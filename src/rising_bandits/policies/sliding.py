@@ -20,7 +20,7 @@ class _Sliding:
 
     def __post_init__(self) -> None:
         if self.window is not None:
-            _checks.integer("window", self.window, low=1)
+            self.window = _checks.integer("window", self.window, low=1)
 
     def _window(self, horizon: int | None) -> int:
         if self.window is not None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from rising_bandits._checks import Floats, Ints
 from rising_bandits._compile import compiled
-from rising_bandits.policies.operations import indices, roomy, update
+from rising_bandits.policies.operations import assume, indices, roomy, update
 from rising_bandits.policies.rings import Rings, grow, has_room, make_rings, read, write
 
 
@@ -23,6 +23,8 @@ class WindowUCB(NamedTuple):
 
     plays: Ints
     total: Floats
+    unplayed: Floats
+    """The index of each unit before its first play."""
     rings: Rings
     window: int
 
@@ -38,7 +40,9 @@ class WindowTS(NamedTuple):
 
 def make_window_ucb(n_units: int, window: int) -> WindowUCB:
     """The state before the first play: every index is infinite."""
-    return WindowUCB(np.zeros(n_units, dtype=np.int64), np.zeros(n_units), make_rings(n_units), int(window))
+    return WindowUCB(
+        np.zeros(n_units, dtype=np.int64), np.zeros(n_units), np.full(n_units, np.inf), make_rings(n_units), int(window)
+    )
 
 
 def make_window_ts(n_units: int, window: int) -> WindowTS:
@@ -76,7 +80,7 @@ def _indices_ucb(state: WindowUCB, t: int, rng: np.random.Generator, out: Floats
     for unit in range(out.size):
         plays = state.plays[unit]
         if plays == 0:
-            out[unit] = np.inf
+            out[unit] = state.unplayed[unit]
         else:
             out[unit] = state.total[unit] / min(plays, state.window) + math.sqrt(confidence / plays)
 
@@ -88,6 +92,16 @@ def _indices_ts(state: WindowTS, t: int, rng: np.random.Generator, out: Floats) 
         # Rounding may leave a sum a hair outside [0, held]; the posterior needs it inside.
         good = min(max(state.total[unit], 0.0), float(held))
         out[unit] = rng.beta(1.0 + good, 1.0 + held - good)
+
+
+@assume.register(WindowUCB)
+def _assume_ucb(state: WindowUCB, unit: int, value: float) -> None:
+    state.unplayed[unit] = value
+
+
+@assume.register(WindowTS)
+def _assume_ts(state: WindowTS, unit: int, value: float) -> None:
+    pass
 
 
 @roomy.register(WindowUCB)

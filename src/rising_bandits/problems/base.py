@@ -55,6 +55,11 @@ class Problem:
         return self.oracle.n_arms
 
     @property
+    def exact(self) -> bool:
+        """Whether the oracle finds the best super arm for this reward, and not only for a similar one."""
+        return self.oracle.exact and self.reward.function is None and self.reward.name in self.oracle.exact_for
+
+    @property
     def scale(self) -> float:
         """The largest reward that outcomes in [0, 1] can bring."""
         return self.reward.largest(self.oracle.max_size)
@@ -86,6 +91,8 @@ class Problem:
         >>> Problem(KSubsets(3, 1), labels=["x", "y", "z"]).mask(["y"]).tolist()
         [False, True, False]
         """
+        if isinstance(labels, str):
+            raise InputError(f"labels must be a list of labels, as in mask([{labels!r}]), got {labels!r}")
         blocked = np.zeros(self.n_arms, dtype=np.bool_)
         blocked[self.arms_of(labels)] = True
         return blocked
@@ -95,16 +102,16 @@ class Problem:
         return self.oracle.ordered(arms)
 
     def spec(self) -> dict[str, Any] | None:
-        """Plain data that rebuilds the problem, or None where it holds code of the user's own."""
+        """Plain data that rebuilds the problem, or None where it holds code or labels that data cannot hold."""
         oracle = self.oracle.spec()
         if oracle is None or self.reward.function is not None:
             return None
-        return {
-            "oracle": oracle,
-            "reward": self.reward.name,
-            "labels": [_plain(label) for label in self.labels],
-            "aliases": [[_plain(label), arm] for label, arm in self._number.items()],
-        }
+        try:
+            labels = [_plain(label) for label in self.labels]
+            aliases = [[_plain(label), arm] for label, arm in self._number.items()]
+        except InputError:
+            return None
+        return {"oracle": oracle, "reward": self.reward.name, "labels": labels, "aliases": aliases}
 
     @staticmethod
     def from_spec(spec: Mapping[str, Any]) -> Problem:
@@ -122,7 +129,8 @@ class Problem:
         count = self.oracle.known_count()
         family = "super arms" if count is None else f"{count} super arms"
         size, reward = self.oracle.max_size, self.reward.name
-        return f"{type(self).__name__}({self.n_arms} base arms, {family} of up to {size}, {reward} reward)"
+        how = "" if self.exact else ", solver not exact for this reward"
+        return f"{type(self).__name__}({self.n_arms} base arms, {family} of up to {size}, {reward} reward{how})"
 
 
 def _plain(label: Label) -> Any:

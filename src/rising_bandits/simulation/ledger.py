@@ -30,6 +30,10 @@ class Ledger(NamedTuple):
     counts: Ints
 
 
+PLAYS_LIMIT = 20_000_000
+"""How many numbers of plays by round are kept at the most."""
+
+
 def make_ledger(rounds: Ints, n_arms: int, max_size: int) -> Ledger:
     """An empty ledger for the given rounds."""
     return Ledger(
@@ -38,7 +42,7 @@ def make_ledger(rounds: Ints, n_arms: int, max_size: int) -> Ledger:
         totals=np.zeros(2),
         expected=np.zeros(rounds.size),
         realised=np.zeros(rounds.size),
-        plays=np.zeros((rounds.size, n_arms), dtype=np.int64),
+        plays=np.zeros((rounds.size, n_arms if rounds.size * n_arms <= PLAYS_LIMIT else 0), dtype=np.int64),
         slots=np.zeros(64, dtype=np.int64),
         sets=np.full((32, max_size), -1, dtype=np.int64),
         counts=np.zeros(32, dtype=np.int64),

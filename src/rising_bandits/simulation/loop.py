@@ -43,7 +43,7 @@ def play(
         if record < ledger.rounds.size and ledger.rounds[record] == t:
             ledger.expected[record] = ledger.totals[0]
             ledger.realised[record] = ledger.totals[1]
-            for arm in range(environment.plays.size):
+            for arm in range(ledger.plays.shape[1]):
                 ledger.plays[record, arm] = environment.plays[arm]
             ledger.cursor[0] = record + 1
     return last + 1

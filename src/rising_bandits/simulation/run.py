@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -50,7 +50,9 @@ class Run:
     reward: Floats = field(repr=False)
     """Cumulative expected reward."""
     regret: Floats = field(repr=False)
-    """Cumulative expected regret against the optimal constant super arm for this horizon; may be negative."""
+    """Cumulative expected regret against the optimal constant super arm for this horizon; may be negative.
+
+    NaN for tasks with cascading feedback, where that super arm is not known."""
     realised_reward: Floats = field(repr=False)
     """Cumulative reward of the outcomes that were drawn."""
     realised_regret: Floats = field(repr=False)
@@ -58,18 +60,18 @@ class Run:
     plays: Ints = field(repr=False)
     """Plays of each base arm over the whole run."""
     plays_at: Ints = field(repr=False)
-    """Plays of each base arm at each of ``rounds``."""
+    """Plays of each base arm at each of ``rounds``; no columns where that would be more than 20 million numbers."""
     super_arm_plays: dict[tuple[int, ...], int] = field(repr=False)
     """Plays of each super arm that was played, by its ascending arm numbers."""
-    optimum: OptimalConstant = field(repr=False)
-    """The comparator."""
+    optimum: OptimalConstant | None = field(repr=False)
+    """The comparator; None for tasks with cascading feedback."""
     seconds: float = 0.0
     """Time in the loop."""
 
     @property
     def optimal_plays(self) -> int:
         """How often the optimal constant super arm was played."""
-        return self.super_arm_plays.get(tuple(self.optimum.super_arm.tolist()), 0)
+        return 0 if self.optimum is None else self.super_arm_plays.get(tuple(self.optimum.super_arm.tolist()), 0)
 
 
 class _PythonActor:
@@ -78,12 +80,15 @@ class _PythonActor:
     def __init__(self, policy: Any, task: Task) -> None:
         self._policy = policy
         self._oracle = task.problem.oracle
+        # Policies of the library check themselves; what an object of the user's own proposes is checked here.
+        self._trusted = isinstance(policy, Policy)
 
     def roomy(self, pushes: int) -> bool:
         return True
 
     def select(self, t: int, rng: np.random.Generator, out: Ints) -> int:
-        arms = self._oracle.ordered(self._policy.select())
+        proposed = self._policy.select()
+        arms = self._oracle.ordered(proposed if self._trusted else self._oracle.check_super_arm(proposed))
         out[: arms.size] = arms
         return int(arms.size)
 
@@ -108,20 +113,26 @@ class Simulation:
         rounds: Sequence[int] = (),
         compiled: bool = True,
     ) -> None:
+        if not isinstance(cast(object, task), Task):
+            raise InputError(f"task must be a Task, as in rb.tasks.get('path-easy'), got {task!r}")
+        if isinstance(policy, type) or not all(hasattr(policy, name) for name in ("start", "select", "observe")):
+            raise InputError(
+                f"policy must be an object with start, select and observe, as in rb.CRUCB(), got {policy!r}"
+            )
         self.task, self.policy = task, policy
         self.horizon = _checks.integer("horizon", task.horizon if horizon is None else horizon, low=1)
         self.seed = _checks.integer("seed", seed, low=0)
         self.compiled = compiled
-        self.optimum = optimal_constant(task, self.horizon)
+        self.optimum = None if task.cascade else optimal_constant(task, self.horizon)
+        recorded = checkpoints(self.horizon, rounds)
         # One stream each, so that what a policy draws never changes what the arms do.
         environment_seed, policy_seed = np.random.SeedSequence(self.seed).spawn(2)
         self._rng = np.random.default_rng(environment_seed)
         self._environment = make_environment(task, self.horizon)
-        if isinstance(policy, Oracle):
+        if isinstance(policy, Oracle) and self.optimum is not None:
             policy.reveal(self.optimum.super_arm)
         policy.start(task.problem, horizon=self.horizon, rng=np.random.default_rng(policy_seed))
         self._reward: Any = task.problem.reward.kernel or task.problem.reward
-        recorded = checkpoints(self.horizon, rounds)
         self._ledger: Ledger = make_ledger(recorded, task.problem.n_arms, task.problem.oracle.max_size)
         self.next_round = 1
         self.seconds = 0.0
@@ -174,7 +185,9 @@ class Simulation:
             raise InputError(
                 f"the run must be finished first: {self.next_round - 1} of {self.horizon} rounds are played"
             )
-        comparator = self.optimum.cumulative(self._ledger.rounds)
+        comparator = np.full(self._ledger.rounds.size, np.nan)
+        if self.optimum is not None:
+            comparator = self.optimum.cumulative(self._ledger.rounds)
         return Run(
             task=self.task,
             policy=repr(self.policy),

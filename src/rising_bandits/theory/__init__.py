@@ -1,14 +1,17 @@
-"""Theory that can be computed with: optima, bounds, the instances of the proofs."""
+"""Theory that can be computed with: optima, bounds, the instances of the proofs, diagnostics of logs."""
 
 from rising_bandits.theory import instances
 from rising_bandits.theory.bounds import UpperBound, lower_bound, lower_rate, upper_bound, upper_rate, upsilon
+from rising_bandits.theory.diagnose import Diagnosis, diagnose
 from rising_bandits.theory.optimum import OptimalConstant, optimal_constant
 from rising_bandits.theory.policy import OptimalPolicy, optimal_policy
 
 __all__ = [
+    "Diagnosis",
     "OptimalConstant",
     "OptimalPolicy",
     "UpperBound",
+    "diagnose",
     "instances",
     "lower_bound",
     "lower_rate",

@@ -91,41 +91,95 @@ class PowerSum(Curve):
 
 @dataclass(frozen=True)
 class Level:
-    """Where the flat arm of the fine-grained pair lies, and what that costs any policy."""
+    """Where the flat arm of a fine-grained pair lies, and what the pair costs any policy."""
 
     flat: float
     switch: int
     """P: the plays up to which A and B are the same."""
     scale: float
     """What every mean is multiplied by, so that none passes 1."""
-    regret: float
-    """The regret that the proof finds at both ends, M = 0 and M = P; its bound is half of it."""
+    given_up: float
+    """Regret on A of a policy that never plays the rising arm."""
+    insisted: float
+    """Regret on B of a policy that plays the rising arm at least P times."""
+
+    @property
+    def bound(self) -> float:
+        """What any policy, also a randomised one, suffers on A or on B.
+
+        One that plays the rising arm P times with chance p suffers at least (1 - p) ``given_up`` on A and
+        p ``insisted`` on B; the larger of the two is smallest where they are equal.
+        """
+        return self.given_up * self.insisted / (self.given_up + self.insisted)
+
+
+def _sums(horizon: int, c: float) -> tuple[Floats, Floats, float]:
+    """The means of the plays, their running totals from 0, and the factor that keeps them below 1."""
+    means = PowerSum(c, horizon)(np.arange(horizon))
+    return means, np.concatenate([[0.0], np.cumsum(means)]), 1.0 / max(1.0, float(means[-1]))
 
 
 def fine_grained_level(horizon: int, c: float) -> Level:
-    r"""The flat level :math:`\mu(P) - \varepsilon` at which the proof's two terms are equal.
+    r"""The flat level and the switch at which the pair costs most.
 
-    With :math:`F(m) = \sum_{n\le m}\mu(n)` and :math:`P = (2-c)^{1/(c-1)} T` they are
-    :math:`(\mu(P)-\varepsilon)P - F(P)` and :math:`F(T) - F(T-P) - (\mu(P)-\varepsilon)P`.
+    The flat arm lies at :math:`\mu(P)`, where the rising arm of B stops. With
+    :math:`F(m) = \sum_{n\le m}\mu(n)`, giving up costs :math:`F(T) - T\mu(P)` on A, and insisting costs
+    :math:`P\mu(P) - F(P)` on B; P is where the bound that follows is largest. Both grow like
+    :math:`T^{2-c}`. The paper puts the flat arm lower, at :math:`\mu(P)-\varepsilon`; see `paper_step`.
+
+    >>> level = fine_grained_level(10_000, 1.2)
+    >>> level.bound > 0.02 * 10_000 ** 0.8
+    True
     """
     horizon = _checks.integer("horizon", horizon, low=6)
     c = _checks.number("c", c, low=1.0, high=2.0, open_low=True, open_high=True)
-    means = PowerSum(c, horizon)(np.arange(horizon))
-    totals = np.concatenate([[0.0], np.cumsum(means)])
+    means, totals, scale = _sums(horizon, c)
+    plays = np.arange(1, horizon + 1)
+    given_up = totals[horizon] - horizon * means
+    insisted = plays * means - totals[1:]
+    positive = np.maximum(given_up, 0.0)
+    bound = np.divide(positive * insisted, positive + insisted, out=np.zeros(horizon), where=positive > 0.0)
+    best = int(np.argmax(bound))
+    return Level(
+        float(means[best] * scale), best + 1, scale, float(given_up[best] * scale), float(insisted[best] * scale)
+    )
+
+
+@dataclass(frozen=True)
+class PaperStep:
+    """A step in the paper's proof of Theorem 6, computed on the instances that it defines."""
+
+    claimed: float
+    """The regret on B that the proof finds for a policy that only plays the rising arm."""
+    real: float
+    """The regret of that policy."""
+
+
+def paper_step(horizon: int, c: float) -> PaperStep:
+    r"""The paper's own pair: :math:`P = (2-c)^{1/(c-1)}T`, and a flat arm at :math:`\mu(P) - \varepsilon`.
+
+    The proof takes the reward on B to be largest when the flat arm is played most. But the rising arm of
+    B ends at :math:`\mu(P)`, above the flat one, so whoever insists earns more than that, and for larger c
+    even more than the flat arm. With :math:`\varepsilon = 0` the step is right; see `fine_grained_level`.
+
+    >>> step = paper_step(100_000, 1.6)
+    >>> step.claimed > 0 > step.real
+    True
+    """
+    means, totals, scale = _sums(horizon, c)
     switch = max(1, math.floor((2.0 - c) ** (1.0 / (c - 1.0)) * horizon))
     flat = (totals[horizon] - totals[horizon - switch] + totals[switch]) / (2.0 * switch)
-    scale = 1.0 / max(1.0, float(means[-1]))
-    regret = flat * switch - totals[switch]
-    return Level(float(flat * scale), switch, scale, float(regret * scale))
+    stopped = totals[switch] + (horizon - switch) * means[switch - 1]
+    return PaperStep(float((flat * switch - totals[switch]) * scale), float((flat * horizon - stopped) * scale))
 
 
 def fine_grained(horizon: int, c: float, copies: int = 1) -> tuple[Task, Task]:
-    r"""Theorem 6's pair: slopes :math:`(n+1)^{-c}` that go on (A) or stop at play P (B), beside a flat arm.
+    r"""A pair for Theorem 6: slopes :math:`(n+1)^{-c}` that go on (A) or stop at play P (B), beside a flat arm.
 
     Means are divided by the largest one where that passes 1, which keeps the slopes within the class.
 
     >>> a, b = fine_grained(1000, 1.5)
-    >>> bool(a.means(999)[1] > a.means(0)[0] > b.means(0)[1])
+    >>> bool(a.means(999)[1] > a.means(0)[0] >= b.means(999)[1])
     True
     """
     level = fine_grained_level(horizon, c)

@@ -9,7 +9,7 @@ import numpy as np
 from rising_bandits import _checks
 from rising_bandits._checks import Floats, Ints
 from rising_bandits.curves import Curve
-from rising_bandits.errors import TooManySuperArmsError
+from rising_bandits.errors import InputError, TooManySuperArmsError
 from rising_bandits.problems.tasks import Task
 
 
@@ -56,7 +56,12 @@ def optimal_constant(task: Task, horizon: int | None = None) -> OptimalConstant:
     """
     horizon = _checks.integer("horizon", task.horizon if horizon is None else horizon, low=1)
     oracle, reward = task.problem.oracle, task.problem.reward
-    if reward.additive:
+    if task.cascade:
+        raise InputError(
+            "the optimal constant super arm is not known for tasks with cascading feedback, where what is played "
+            "depends on chance; compare with rb.simulate(task, rb.Oracle(super_arm=[...]))"
+        )
+    if reward.additive and task.problem.exact:
         distinct = {curve: curve.total(horizon) for curve in dict.fromkeys(task.curves)}
         totals = np.array([distinct[curve] for curve in task.curves])
         super_arm = oracle.solve(totals)
@@ -65,7 +70,7 @@ def optimal_constant(task: Task, horizon: int | None = None) -> OptimalConstant:
         candidates = oracle.super_arms()
     except TooManySuperArmsError as error:
         raise TooManySuperArmsError(
-            f"the optimum for a reward that is not a sum is found by listing, but {error}"
+            f"the optimum is found by listing where the solver does not maximise the reward itself, but {error}"
         ) from None
     tables = _tables(list(task.curves), horizon)
     best, found = -np.inf, candidates[0]

@@ -40,9 +40,9 @@ def count_states(n_super_arms: int, horizon: int) -> int:
 def optimal_policy(task: Task, horizon: int | None = None, *, limit: int = STATE_LIMIT) -> OptimalPolicy:
     """The best policy with known curves, which need not be constant; exact, for small instances.
 
-    Means depend on play counts only, and so does what is left to gain: from every vector of plays of
-    the super arms the best next one is found backwards from the horizon. Counts of super arms that
-    lead to the same plays of base arms are one state.
+    Means depend on play counts only, so the best way to reach every vector of plays is all that matters:
+    it is found round by round from the start. Choices that lead to the same plays of base arms are one
+    state.
 
     >>> from rising_bandits.theory.instances import best_constant_is_not_optimal
     >>> from rising_bandits.theory.optimum import optimal_constant

@@ -1,0 +1,90 @@
+"""A user's own logs at a glance: a panel for each arm, its verdicts in the title."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rising_bandits._checks import Floats
+from rising_bandits.plots.style import EARLY, LATE, figures, save
+from rising_bandits.theory.diagnose import ArmDiagnosis, Diagnosis
+
+MOST_PANELS = 12
+MOST_DOTS = 500
+
+
+def running_mean(outcomes: Floats, width: int) -> Floats:
+    """Means over ``width`` neighbours on either side and the outcome itself, over fewer near the ends.
+
+    >>> running_mean(np.array([0.0, 1.0, 0.5, 0.5]), width=1).round(2).tolist()
+    [0.5, 0.5, 0.67, 0.5]
+    """
+    sums = np.concatenate([[0.0], np.cumsum(outcomes)])
+    places = np.arange(outcomes.size)
+    # Sides of equal length keep a trend where it is; a least length keeps the ends from jumping.
+    reach = np.clip(np.minimum(places, places[::-1]), max(1, width // 3), width)
+    low, high = np.maximum(places - reach, 0), np.minimum(places + reach + 1, outcomes.size)
+    return np.asarray((sums[high] - sums[low]) / (high - low))
+
+
+def _name(label: Hashable, width: int) -> str:
+    """A label that fits and that is not read as mathematics."""
+    return textwrap.shorten(str(label), width, placeholder="...").replace("$", r"\$") or repr(label)
+
+
+def _verdicts(found: ArmDiagnosis) -> str:
+    """Three lines, whatever was found, so that the panels of a row stay level."""
+    if found.missing_plays:
+        return f"too few plays:\n{found.missing_plays} more are needed\n "
+    answers = {"rising": found.rising, "concave": found.concave, "plateaued": found.plateaued}
+    return "\n".join(f"{question}: {finding.verdict}" for question, finding in answers.items())
+
+
+def draw_diagnosis(axes: Any, diagnosis: Diagnosis, arm: Hashable) -> None:
+    """Draw one arm's outcomes as dots and their running mean, thick and coloured where the arm rises."""
+    from matplotlib.ticker import MaxNLocator
+
+    found = diagnosis.arm(arm)
+    shown = np.unique(np.linspace(0, found.n_plays - 1, MOST_DOTS).astype(np.int64))
+    rises = found.rising.verdict == "yes"
+    dot = 5 if found.n_plays > 200 else 12
+    axes.scatter(found.plays[shown], found.outcomes[shown], s=dot, color=EARLY, alpha=0.5, linewidth=0)
+    if not found.missing_plays:
+        mean = running_mean(found.outcomes, width=max(2, found.n_plays // 25))
+        axes.plot(found.plays, mean, color=LATE if rises else "#444444", linewidth=2.2 if rises else 1.4)
+    axes.set_title(_verdicts(found), fontsize=8.5, color="#555555", pad=5, linespacing=1.3)
+    above = {"xycoords": "axes fraction", "textcoords": "offset points"}
+    axes.annotate(_name(arm, 28), (0, 1), (0, 43), **above, fontsize=10, fontweight="bold")
+    axes.xaxis.set_major_locator(MaxNLocator(5, integer=True, steps=[1, 2, 5, 10]))
+    axes.set_xlabel("play")
+    axes.set_ylabel("outcome")
+
+
+def plot_diagnosis(diagnosis: Diagnosis, path: Path) -> list[Path]:
+    """Draw the first twelve arms, a panel each, name the others, and write the figure as PNG and SVG."""
+    drawn, others = diagnosis.arms[:MOST_PANELS], diagnosis.arms[MOST_PANELS:]
+    columns = min(4, math.ceil(math.sqrt(len(drawn))))
+    rows = math.ceil(len(drawn) / columns)
+    width = max(4.2, 2.7 * columns)
+    with figures(width, max(3.8, 2.6 * rows + 0.7)) as (drawing, _):
+        drawing.clear()
+        drawing.get_layout_engine().set(h_pad=0.09)
+        grid = drawing.subplots(rows, columns, sharey=True, squeeze=False).ravel()
+        for axes, found in zip(grid, drawn, strict=False):
+            draw_diagnosis(axes, diagnosis, found.label)
+            axes.set(xlabel="", ylabel="")
+            axes.set_axisbelow(True)
+        for axes in grid[len(drawn) :]:
+            axes.set_axis_off()
+        letters = int(14 * width)
+        names = textwrap.shorten(", ".join(_name(found.label, 28) for found in others), letters, placeholder=" ...")
+        drawing.supylabel("outcome", fontsize=10)
+        drawing.supxlabel(f"play\nnot drawn: {names}" if others else "play", fontsize=10)
+        key = f"Verdicts at {100 * diagnosis.level:g}%. Line: running mean, coloured where the arm rises."
+        drawing.suptitle(textwrap.fill(key, letters), fontsize=9, color="#555555", x=0.01, ha="left")
+        return save(drawing, path)

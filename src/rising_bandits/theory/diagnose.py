@@ -1,0 +1,327 @@
+"""What a user's own logs say of each base arm: does it rise, is it concave, has it levelled off, how noisy is it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+
+from rising_bandits import _checks
+from rising_bandits._checks import Floats, Ints
+from rising_bandits.errors import InputError
+from rising_bandits.theory.logs import read_logs
+
+FEWEST = 20
+"""Arms with fewer plays than this are not judged."""
+NEGLIGIBLE = 0.02
+"""A change of the mean outcome that does not matter, on the scale from 0 to 1."""
+SCALES = 3
+"""Concavity is looked at over all plays, over halves and over quarters."""
+
+Verdict = Literal["yes", "no", "cannot tell", "too few plays", "measured"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """An answer in plain words, and the numbers behind it (None where there are too few plays)."""
+
+    verdict: Verdict
+    estimate: float | None = None
+    interval: tuple[float, float] | None = None
+    """Two-sided, at the level of the diagnosis."""
+    p_value: float | None = None
+    stretch: tuple[int, int] | None = None
+    """The first and the last play that the estimate is of."""
+
+
+@dataclass(frozen=True)
+class ArmDiagnosis:
+    """The findings for one base arm, and its log in the order of plays."""
+
+    label: Hashable
+    rising: Finding
+    """The p-value is against no trend; the estimate is the last third's mean less the first third's."""
+    concave: Finding
+    """A small p-value says that it is not. The estimate is how far the middle arches above the line of the ends:
+    of all plays, or, where the answer is no, of the stretch that tells most."""
+    plateaued: Finding
+    """The estimate is the gain over as many further plays, were the last third's slope to go on."""
+    sigma: Finding
+    """The standard deviation of an outcome around its mean, averaged over plays."""
+    plays: Ints = field(repr=False, compare=False)
+    outcomes: Floats = field(repr=False, compare=False)
+
+    @property
+    def n_plays(self) -> int:
+        """How many plays the log holds."""
+        return self.plays.size
+
+    @property
+    def span(self) -> int:
+        """How many plays there were from the first to the last in the log, lost reports included."""
+        return int(self.plays[-1] - self.plays[0]) + 1
+
+    @property
+    def missing_plays(self) -> int:
+        """How many more plays are needed before anything is said."""
+        return max(0, FEWEST - self.n_plays)
+
+    def lines(self) -> list[str]:
+        """The findings for a person to read."""
+        heading = f"arm {self.label!r}: {self.n_plays} {'play' if self.n_plays == 1 else 'plays'}"
+        if self.span > self.n_plays:
+            heading += f" ({self.span - self.n_plays} more between them are not in the log)"
+        if self.missing_plays:
+            return [heading, f"  too few plays: {FEWEST} are needed, {self.missing_plays} more"]
+        first, last = self.concave.stretch or (self.plays[0], self.plays[-1])
+        coin = "; as outcomes are 0 or 1, give policies 0.5" if _is_binary(self.outcomes) else ""
+        return [
+            heading,
+            f"  rising: {self.rising.verdict} ({_p(self.rising)}; first to last third {_between(self.rising)})",
+            f"  concave: {self.concave.verdict} ({_p(self.concave)} against it; from play {first} to {last} "
+            f"the middle arches {_between(self.concave)} above the line of the ends)",
+            f"  plateaued: {self.plateaued.verdict} "
+            f"(at its last slope, {self.span} further plays bring {_between(self.plateaued)})",
+            f"  sigma: {self.sigma.estimate:.3g} ({_between(self.sigma, '.3g')}{coin})",
+        ]
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What `diagnose` found, arm by arm in the order in which the log first names them."""
+
+    arms: list[ArmDiagnosis]
+    level: float
+
+    def arm(self, label: Hashable) -> ArmDiagnosis:
+        """The diagnosis of one arm."""
+        for found in self.arms:
+            if found.label == label:
+                return found
+        raise InputError(f"arm must be one of the labels {[a.label for a in self.arms]}, got {label!r}")
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A plain dictionary for each arm, ready for a table or for JSON."""
+        return [self._row(arm) for arm in self.arms]
+
+    @staticmethod
+    def _row(arm: ArmDiagnosis) -> dict[str, Any]:
+        row: dict[str, Any] = {"arm": arm.label, "plays": arm.n_plays, "missing_plays": arm.missing_plays}
+        for question, quantity in (("rising", "rise"), ("concave", "arch"), ("plateaued", "gain"), ("sigma", "sigma")):
+            finding: Finding = getattr(arm, question)
+            if question != quantity:
+                row[question] = finding.verdict
+            if question in ("rising", "concave"):
+                row[f"{question}_p_value"] = finding.p_value
+            row[quantity] = finding.estimate
+            row[f"{quantity}_low"], row[f"{quantity}_high"] = finding.interval or (None, None)
+            if question == "concave":
+                row["arch_first_play"], row["arch_last_play"] = finding.stretch or (None, None)
+        return row
+
+    def summary(self) -> str:
+        """The findings as plain text, counts first."""
+        total = sum(arm.n_plays for arm in self.arms)
+        arms = "1 arm" if len(self.arms) == 1 else f"{len(self.arms)} arms"
+        lines = [f"{arms}, {total} plays; tests and intervals at {100 * self.level:g}% for each arm"]
+        for question in ("rising", "concave", "plateaued"):
+            verdicts = [getattr(arm, question).verdict for arm in self.arms]
+            seen = [verdict for verdict in get_args(Verdict) if verdict in verdicts]
+            lines.append(f"{question}: " + ", ".join(f"{verdicts.count(v)} {v}" for v in seen))
+        return "\n".join(lines + [line for arm in self.arms for line in ("", *arm.lines())])
+
+
+def _is_binary(outcomes: Floats) -> bool:
+    return bool(((outcomes == 0.0) | (outcomes == 1.0)).all())
+
+
+def _p(finding: Finding) -> str:
+    p = finding.p_value
+    return "" if p is None else "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+
+
+def _between(finding: Finding, digits: str = "+.3f") -> str:
+    low, high = finding.interval or (math.nan, math.nan)
+    return f"{low:{digits}} to {high:{digits}}"
+
+
+class _Log(NamedTuple):
+    """The plays of one arm, or a stretch of them."""
+
+    plays: Ints
+    outcomes: Floats
+    binary: bool
+    level: float
+
+    @property
+    def least_variance(self) -> float:
+        """What the variance may be even if all outcomes are the same: rare successes may just not have come."""
+        if not self.binary:
+            return 1e-18  # the rounding of a mean, squared
+        chance = 1.0 - ((1.0 - self.level) / 2) ** (1.0 / self.plays.size)
+        return float(chance * (1.0 - chance))
+
+    def stretch(self, start: int, length: int) -> _Log:
+        part = slice(start, start + length)
+        return self._replace(plays=self.plays[part], outcomes=self.outcomes[part])
+
+
+class _Contrast(NamedTuple):
+    """A weighted sum of outcomes, its standard error and the degrees of freedom of that error."""
+
+    estimate: float
+    error: float
+    freedom: float
+
+    def report(self, level: float, bound: float) -> tuple[float, tuple[float, float]]:
+        """Estimate and interval, as far as outcomes between 0 and 1 allow."""
+        from scipy.special import stdtrit
+
+        reach = self.error * float(stdtrit(self.freedom, 0.5 + level / 2))
+        estimate, low, high = (min(bound, max(-bound, self.estimate + side)) for side in (0.0, -reach, reach))
+        return estimate, (low, high)
+
+    def p_value(self, value: float, side: int) -> float:
+        """Of the one-sided test that the true sum is above (side 1) or below (side -1) ``value``."""
+        from scipy.special import stdtr
+
+        return float(stdtr(self.freedom, side * (value - self.estimate) / self.error))
+
+
+def _contrast(weights: Floats, log: _Log) -> _Contrast:
+    r"""A weighted sum with a standard error that neither a trend nor a changing variance upsets.
+
+    Differences of neighbours hold the noise and hardly any trend, so the variance of
+    :math:`\sum w_i Y_i` is estimated by :math:`\sum \tfrac12(w_i^2 + w_{i+1}^2)(Y_{i+1} - Y_i)^2/2`.
+    """
+    squares = weights**2
+    carried = (squares[:-1] + squares[1:]) / 2
+    # The first and the last play have one neighbour only, which carries their whole weight.
+    carried[0] += squares[0] / 2
+    carried[-1] += squares[-1] / 2
+    variance = max(float(carried @ np.diff(log.outcomes) ** 2) / 2, float(squares.sum()) * log.least_variance)
+    # 2/3, because neighbouring differences share a play (von Neumann and others, 1941).
+    freedom = 2 / 3 * float(carried.sum()) ** 2 / float(carried @ carried)
+    return _Contrast(float(weights @ log.outcomes), math.sqrt(variance), max(1.0, freedom))
+
+
+def _rising(log: _Log) -> Finding:
+    from scipy.stats import kendalltau
+
+    third = -(-log.plays.size // 3)
+    weights = np.zeros(log.plays.size)
+    weights[:third], weights[-third:] = -1 / third, 1 / third
+    rise, (low, high) = _contrast(weights, log).report(log.level, 1.0)
+    same = log.outcomes.min() == log.outcomes.max()
+    p_value = 1.0 if same else float(kendalltau(log.plays, log.outcomes, alternative="greater").pvalue)
+    verdict: Verdict = "yes" if p_value <= 1 - log.level else "no" if high < NEGLIGIBLE else "cannot tell"
+    return Finding(verdict, rise, (low, high), p_value)
+
+
+def _arch(log: _Log) -> _Contrast:
+    """Less the coefficient of z² in a quadratic regression, where z runs from -1 to 1 over these plays."""
+    z = 2.0 * (log.plays - log.plays[0]) / float(log.plays[-1] - log.plays[0]) - 1.0
+    line, square = z - z.mean(), z**2 - (z**2).mean()
+    weights = line * (line @ square) / (line @ line) - square
+    size = float(weights @ weights)
+    if size < 1e-9 * z.size:
+        # Nearly all plays at one end: any arch would be rounding error.
+        return _Contrast(0.0, math.inf, 1.0)
+    return _contrast(weights / size, log)
+
+
+def _concave(log: _Log) -> Finding:
+    stretches: list[tuple[float, _Contrast, _Log]] = []
+    for depth in range(SCALES):
+        length, count = log.plays.size >> depth, 2 ** (depth + 1) - 1
+        for start in np.linspace(0, log.plays.size - length, count):
+            part = log.stretch(int(start), length)
+            arch = _arch(part)
+            # Every scale has the same share of the error, however many stretches it looks at.
+            stretches.append((SCALES * count * arch.p_value(0.0, -1), arch, part))
+    p_value, arch, part = min(stretches, key=lambda stretch: stretch[0])
+    means = [eighth.mean() for eighth in np.array_split(log.outcomes, 8)]
+    small = max(NEGLIGIBLE, float(np.ptp(means)) / 10)
+    verdict: Verdict = "no"
+    if p_value > 1.0 - log.level:
+        # "yes" needs no correction, because all its tests must agree (Berger 1982).
+        agreed = all(other.p_value(-small, 1) <= 1.0 - log.level for _, other, _ in stretches)
+        verdict = "yes" if agreed else "cannot tell"
+        _, arch, part = stretches[0]
+    # No curve between 0 and 1 arches by more than 1.44, which a step up and down does.
+    ends = int(part.plays[0]), int(part.plays[-1])
+    return Finding(verdict, *arch.report(log.level, 1.5), min(1.0, p_value), ends)
+
+
+def _plateaued(log: _Log) -> Finding:
+    third = -(-log.plays.size // 3)
+    last = log.stretch(log.plays.size - third, third)
+    centred = last.plays - last.plays.mean()
+    further = float(log.plays[-1] - log.plays[0]) + 1.0
+    gain, (low, high) = _contrast(further * centred / (centred @ centred), last).report(log.level, 1.0)
+    verdict: Verdict = "yes" if high < NEGLIGIBLE else "no" if low > 0.0 else "cannot tell"
+    return Finding(verdict, gain, (low, high))
+
+
+def _sigma(log: _Log) -> Finding:
+    from scipy.special import chdtri
+
+    squares = np.diff(log.outcomes) ** 2
+    count, variance = squares.size, float(squares.mean()) / 2
+    low = high = variance
+    if variance > 0.0:
+        # E d^4 = 2 mu_4 + 6 sigma^4. Few plays hide heavy tails, so at least Gaussian ones unless it is a coin.
+        kurtosis = max(1.0 if log.binary else 3.0, float((squares / variance) @ (squares / variance)) / count / 2 - 3.0)
+        freedom = 2.0 * count**2 / (count * kurtosis - (kurtosis - 1.0) / 2)
+        low, high = (freedom * variance / float(chdtri(freedom, 0.5 + side * log.level / 2)) for side in (-1, 1))
+    if log.binary:
+        high = min(0.25, max(high, log.least_variance))
+    return Finding("measured", math.sqrt(variance), (math.sqrt(low), math.sqrt(high)))
+
+
+def diagnose(logs: Any, *, level: float = 0.95) -> Diagnosis:
+    r"""Ask of every arm in a log what the theory of rising bandits assumes of it.
+
+    ``logs`` is a mapping of the columns "arm", "play" (the arm's own count, in any order, gaps
+    allowed) and "outcome", a table with such columns (pandas, pyarrow), or a list of such rows.
+    Outcomes are assumed independent around a mean :math:`\mu(n)` that changes slowly. Then
+
+    - *rising*: Kendall's test of a trend (Mann 1945); "no" if the rise from the first to the last
+      third is below 0.02 for certain.
+    - *concave*: how far the middle arches above the line of the ends, by quadratic regression, which is
+      never negative if increments do not grow. It is tested over all plays, 3 overlapping halves and 7
+      quarters with Bonferroni's correction: "no" if one of these sags, "yes" if all, for certain,
+      sag by less than 0.02 or a tenth of the range of the arm's means.
+    - *plateaued*: the slope of the last third, prolonged for as many plays as were seen: "yes" if
+      that gain is below 0.02 for certain, "no" if it is above 0 for certain.
+    - *sigma*: :math:`\hat\sigma^2 = \frac{1}{2m} \sum d_i^2` from the m differences of successive
+      outcomes (von Neumann and others 1941), with a chi-square interval on
+      :math:`2m^2 / (m\kappa - (\kappa - 1)/2)` degrees of freedom: differences overlap, and
+      :math:`\kappa` is the kurtosis (3 for Gaussian noise). For outcomes of 0 and 1 it is the
+      standard deviation; the subgaussian constant that policies ask for is 1/2.
+
+    "Certain" means by an interval at ``level``, which holds for each arm and question by itself.
+
+    >>> import numpy as np
+    >>> n = np.arange(300)
+    >>> noise = np.random.default_rng(0).normal(0.0, 0.01, 300)
+    >>> found = diagnose({"arm": ["a"] * 300, "play": n, "outcome": 0.2 + 0.6 * (1 - np.exp(-n / 60)) + noise})
+    >>> arm = found.arm("a")
+    >>> arm.rising.verdict, arm.concave.verdict, arm.plateaued.verdict
+    ('yes', 'yes', 'no')
+    >>> round(arm.sigma.estimate, 3)
+    0.01
+    """
+    level = _checks.number("level", level, low=0.5, high=1.0, open_low=True, open_high=True)
+    return Diagnosis([_arm(label, plays, outcomes, level) for label, plays, outcomes in read_logs(logs)], level)
+
+
+def _arm(label: Hashable, plays: Ints, outcomes: Floats, level: float) -> ArmDiagnosis:
+    if plays.size < FEWEST:
+        few = Finding("too few plays")
+        return ArmDiagnosis(label, few, few, few, few, plays, outcomes)
+    log = _Log(plays, outcomes, _is_binary(outcomes), level)
+    return ArmDiagnosis(label, _rising(log), _concave(log), _plateaued(log), _sigma(log), plays, outcomes)
