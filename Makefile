@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help reproduce test check bench clean
+.PHONY: help reproduce test check bench docs clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /: /'
@@ -16,8 +16,8 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $(READY)
 
-reproduce: $(READY)  ## run all six policies on path-easy at full horizon and draw the comparison
-	$(BIN)/rising run path-easy --policy all --seeds 5 --out results/path-easy --plot
+reproduce: $(READY)  ## every synthetic figure, table and theorem of the paper, with a report
+	$(BIN)/rising reproduce --out results/reproduction
 
 test: $(READY) check  ## lint, types, layers, then every test, docstring and README example
 	$(BIN)/python -m pytest
@@ -30,5 +30,8 @@ check: $(READY)
 bench: $(READY)  ## speed as ratios to a C yardstick, printed and written to results/bench.json
 	$(BIN)/python bench/bench.py
 
+docs: $(READY)  ## the documentation as a site, in docs/_build/html
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+
 clean:  ## remove the environment and the results
-	rm -rf $(VENV) results
+	rm -rf $(VENV) results docs/_build

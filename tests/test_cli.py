@@ -144,3 +144,11 @@ def test_theory_commands_print_tables_and_json(tmp_path, capsys):
     assert (tmp_path / "arms.png").exists()
     assert run("theory", "diagnose", str(log), "--json") == 0
     assert json.loads(capsys.readouterr().out)["arms"][0]["arm"] == "warm"
+
+
+def test_a_task_of_ones_own_is_drawn_too(tmp_path, capsys):
+    name = "rising_bandits.theory.instances:general_a(horizon=300)"
+    assert run("run", name, "--policy", "sw-cucb", "--seeds", "1", "--out", str(tmp_path), "--plot", "--json") == 0
+    figures = json.loads(capsys.readouterr().out)["figures"]
+    assert len(figures) == 4
+    assert all(":" not in Path(figure).name for figure in figures)

@@ -189,7 +189,8 @@ def test_the_initialisation_gives_every_arm_two_plays_and_wastes_little(name):
         arms = policy.select()
         policy.observe(arms, [0.5] * len(arms))
     assert policy.plays.min() >= 2
-    assert rounds <= 2 * problem.n_arms
+    # No schedule takes fewer rounds than this; greedy covering stays within a factor of two of it here.
+    assert rounds <= 2 * math.ceil(2 * problem.n_arms / problem.oracle.max_size)
 
 
 def test_super_arm_policies_refuse_families_too_large_to_list():

@@ -357,3 +357,11 @@ def test_bad_arguments_are_refused():
         rb.simulate(task, rb.CRUCB(), horizon=1.5)
     with pytest.raises(rb.InputError, match="super_arm must be given outside a simulation"):
         rb.Oracle().start(task.problem)
+
+
+def test_plays_are_told_by_label_too():
+    run = rb.simulate(rb.tasks.get("toy"), rb.SWCUCB(), horizon=500)
+    assert run.plays_by_label == {"shared": 500, "early": int(run.plays[1]), "late": int(run.plays[2])}
+    assert sum(run.super_arm_plays_by_label.values()) == 500
+    assert set(run.super_arm_plays_by_label) == {("shared", "early"), ("shared", "late")}
+    assert list(run.super_arm_plays_by_label.values()) == sorted(run.super_arm_plays.values(), reverse=True)

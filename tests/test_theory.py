@@ -131,6 +131,14 @@ def test_the_pairs_belong_to_their_classes_and_are_the_same_at_first():
     assert np.array_equal(a.means(999), b.means(999))
 
 
+def test_the_general_pair_costs_exactly_an_eighteenth():
+    horizon = 3000
+    a, b = instances.general(horizon)
+    given_up = rb.optimal_constant(a).total - outcome_of(a, horizon, horizon)
+    insisted = rb.optimal_constant(b).total - outcome_of(b, 0, horizon)
+    assert given_up * insisted / (given_up + insisted) == pytest.approx(lower_bound(horizon), rel=2e-3)
+
+
 def test_the_bound_grows_like_the_theorem_says():
     for c in (1.1, 1.3, 1.5):
         values = [lower_bound(horizon, 1, c) for horizon in (10**4, 10**5, 10**6)]

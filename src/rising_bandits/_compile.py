@@ -137,6 +137,8 @@ class Operation(Protocol):
 
     def register(self, state_type: type) -> Callable[[Function], Function]: ...
 
+    def handles(self, state: Any) -> bool: ...
+
 
 def direct(call: Any, *arguments: Any) -> Callable[..., Any]:
     """The machine code of a compiled function or operation for arguments of just these types.
@@ -203,5 +205,6 @@ def operation(declaration: Function) -> Operation:
     dispatch.__doc__ = declaration.__doc__
     dispatch.register = register  # type: ignore[attr-defined]
     dispatch.implementation = native.__getitem__  # type: ignore[attr-defined]
+    dispatch.handles = lambda state: type(state) in native or hasattr(state, name)  # type: ignore[attr-defined]
     overload(dispatch, strict=False, jit_options={"_nrt": False, "error_model": "numpy", "forceinline": True})(choose)
     return cast(Operation, dispatch)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -53,8 +54,10 @@ def run(
         from rising_bandits.plots import plot_overview, plot_regret
 
         for name in dict.fromkeys(spec.task for spec in plan):
-            figures += plot_regret(runs, name, out_folder / f"regret-{name}.png")
-            figures += plot_overview(runs, name, out_folder / f"overview-{name}.png")
+            # A task by module:function has a name that no file should have.
+            file = re.sub(r"[^A-Za-z0-9.-]+", "-", name).strip("-")
+            figures += plot_regret(runs, name, out_folder / f"regret-{file}.png")
+            figures += plot_overview(runs, name, out_folder / f"overview-{file}.png")
     if as_json:
         print_json(
             {"out": str(out_folder), "rows": [asdict(row) for row in rows], "figures": [str(f) for f in figures]}

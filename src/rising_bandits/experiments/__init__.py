@@ -1,7 +1,7 @@
 """Many runs: plans as data, executors, a result store, statistics."""
 
 from rising_bandits.experiments.execute import run_plan
-from rising_bandits.experiments.plan import PAPER_POLICIES, RunSpec, make_plan, parse_policy
+from rising_bandits.experiments.plan import PAPER_POLICIES, RunSpec, make_plan, make_task, parse_policy
 from rising_bandits.experiments.statistics import Band, Row, band, group, summarise
 from rising_bandits.experiments.store import ResultStore, StoredRun, read_run
 
@@ -15,6 +15,7 @@ __all__ = [
     "band",
     "group",
     "make_plan",
+    "make_task",
     "parse_policy",
     "read_run",
     "run_plan",

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from rising_bandits.experiments import StoredRun
+from rising_bandits.experiments import StoredRun, make_task
 from rising_bandits.plots.regret import draw_regret, regret_bands
 from rising_bandits.plots.structure import draw_curves, draw_structure
 from rising_bandits.plots.style import figures, save
-from rising_bandits.problems import tasks
 
 
 def plot_overview(runs: Sequence[StoredRun], task: str, path: Path) -> list[Path]:
     """Draw structure, curves and regret side by side and write them as PNG and SVG."""
-    instance = tasks.get(task)
+    instance = make_task(task)
     with figures(11.0, 3.5, widths=(1.0, 1.05, 1.7)) as (drawing, (left, middle, right)):
         draw_structure(left, instance)
-        left.set_title(task, fontsize=10)
+        left.set_title(instance.name, fontsize=10)
         draw_curves(middle, instance)
         middle.set_title("outcomes rise with practice", fontsize=10)
         draw_regret(right, regret_bands(runs, task), "regret")

@@ -123,7 +123,8 @@ def draw_curves(axes: Any, task: Task) -> None:
     late = set(task.late)
     distinct = dict.fromkeys(task.curves)
     settled = [curve.settled or 0 for curve in distinct if (curve.settled or 0) < task.horizon / 2]
-    last = min(task.horizon - 1, 2 * max(settled, default=task.horizon))
+    # Twice the time that the curves take to settle; all of it where none settles within half the horizon.
+    last = max(1, min(task.horizon - 1, 2 * (max(settled, default=0) or task.horizon)))
     plays = np.unique(np.linspace(0, last, 400).astype(np.int64))
     ends: dict[str, tuple[float, bool]] = {}
     for curve in distinct:

@@ -129,7 +129,8 @@ class BaseArmPolicy(RulePolicy):
     def _give_up(self, arm: int) -> None:
         """Stop aiming at an arm; from here on it counts as a perfect one, not as an infinitely good one."""
         self._cover.give_up(arm)
-        assume(self._rule, arm, 1.0)
+        if assume.handles(self._rule):
+            assume(self._rule, arm, 1.0)
 
     def indices(self) -> Floats:
         self._check_started()

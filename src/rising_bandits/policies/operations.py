@@ -19,7 +19,10 @@ def update(state: Any, unit: int, outcome: float) -> None:
 
 @operation
 def assume(state: Any, unit: int, value: float) -> None:
-    """Give a unit that has no plays, and cannot get any now, this index in place of an infinite one."""
+    """Give a unit that has no plays, and cannot get any now, this index in place of an infinite one.
+
+    Only rules whose index is infinite at first need it.
+    """
 
 
 @operation

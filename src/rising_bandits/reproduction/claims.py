@@ -159,7 +159,7 @@ def lower_bound_claims(runs: Sequence[StoredRun]) -> list[Claim]:
         best = min(slope.values())
         wanted = 1.0 if c is None else lower_rate(c)
         kind = (
-            "the general class (Theorem 5, T/16)" if c is None else f"slopes (n+1)^(−{c:g}) (Theorem 6, T^{wanted:g})"
+            "the general class (Theorem 5, T/18)" if c is None else f"slopes (n+1)^(−{c:g}) (Theorem 6, T^{wanted:g})"
         )
         claims.append(
             Claim(

@@ -15,6 +15,7 @@ from rising_bandits.errors import InputError
 from rising_bandits.policies import state as plain
 from rising_bandits.policies.base import Policy
 from rising_bandits.policies.reference import Oracle
+from rising_bandits.problems.base import Label
 from rising_bandits.problems.tasks import Task
 from rising_bandits.simulation.environment import make_environment
 from rising_bandits.simulation.ledger import Ledger, make_ledger, super_arm_plays, with_space
@@ -69,9 +70,27 @@ class Run:
     """Time in the loop."""
 
     @property
+    def plays_by_label(self) -> dict[Label, int]:
+        """Plays of each base arm, by its label."""
+        return {label: int(count) for label, count in zip(self.task.problem.labels, self.plays, strict=True)}
+
+    @property
+    def super_arm_plays_by_label(self) -> dict[tuple[Label, ...], int]:
+        """Plays of each super arm by the labels of its arms, in the order in which they are used; most played first."""
+        problem = self.task.problem
+        ordered = sorted(self.super_arm_plays.items(), key=lambda item: -item[1])
+        return {tuple(problem.labels_of(problem.ordered(arms))): count for arms, count in ordered}
+
+    @property
     def optimal_plays(self) -> int:
         """How often the optimal constant super arm was played."""
         return 0 if self.optimum is None else self.super_arm_plays.get(tuple(self.optimum.super_arm.tolist()), 0)
+
+
+_Kind = tuple[type, type, str, bool]
+_WARM_ROUNDS: set[_Kind] = set()
+_WARM_LOOPS: set[_Kind] = set()
+"""What this process has machine code for: policies, oracles and rewards whose rounds and loops were played."""
 
 
 class _PythonActor:
@@ -136,7 +155,7 @@ class Simulation:
         self._ledger: Ledger = make_ledger(recorded, task.problem.n_arms, task.problem.oracle.max_size)
         self.next_round = 1
         self.seconds = 0.0
-        self._compiled_before = False
+        self._kind = (type(policy), type(task.problem.oracle), task.problem.reward.name, compiled)
 
     @property
     def done(self) -> bool:
@@ -145,17 +164,18 @@ class Simulation:
 
     def advance(self, rounds: int | None = None) -> None:
         """Play some more rounds, or all that are left."""
+        self._warm_up()
         last = self.horizon if rounds is None else min(self.horizon, self.next_round + rounds - 1)
         started = time.perf_counter()
         while self.next_round <= last:
             if int(self._ledger.cursor[1]) >= self._ledger.counts.size:
                 self._ledger = with_space(self._ledger)
             actor = self._compiled_actor()
-            if actor is not None and not self._compiled_before:
+            if actor is not None and self._kind not in _WARM_LOOPS:
                 # Compiling (or loading machine code) is not part of the time per round.
                 self.seconds += time.perf_counter() - started
                 self._play(actor, self.next_round - 1)
-                self._compiled_before = True
+                _WARM_LOOPS.add(self._kind)
                 started = time.perf_counter()
             if actor is None:
                 python = _PythonActor(self.policy, self.task)
@@ -168,6 +188,15 @@ class Simulation:
                 self.next_round = self._play(actor, last)
                 self.policy.take_back(self.next_round)
         self.seconds += time.perf_counter() - started
+
+    def _warm_up(self) -> None:
+        """Have the functions of single rounds compiled, by playing a few on the side, so that no time includes it."""
+        # Only policies of the library: one of the user's own may do more than decide.
+        if self._kind in _WARM_ROUNDS or not type(self.policy).__module__.startswith("rising_bandits."):
+            return
+        _WARM_ROUNDS.add(self._kind)
+        twin = type(self.policy)(**self.policy.parameters())
+        Simulation(self.task, twin, self.horizon, self.seed, compiled=self.compiled).advance(2)
 
     def _play(self, actor: Any, last: int) -> int:
         """Rounds up to ``last`` in compiled code."""

@@ -135,12 +135,15 @@ def _minimise(function: Callable[[float], float]) -> float:
 def lower_bound(horizon: int, size: int = 1, c: float | None = None) -> float:
     r"""What every policy must suffer on some instance with super arms of ``size`` arms.
 
-    Without ``c``, Theorem 5's L T / 16 for all rising instances. With 1 < ``c`` < 2, Theorem 6 for slopes of at
+    Without ``c``, Theorem 5 for all rising instances: L T / 18, the exact value of its pair for policies that may be
+    random (the paper's L T / 16 holds for those that are not). With 1 < ``c`` < 2, Theorem 6 for slopes of at
     most :math:`(n+1)^{-c}`: what the two instances of `rising_bandits.theory.instances.fine_grained` cost
     any policy, computed rather than estimated. It grows like :math:`T^{2-c}`; the theorem's other term,
     :math:`L\sqrt{T}`, comes from noise and is not in it.
 
-    >>> lower_bound(1600, size=2)
+    The factor L is for copies each of which may be A or B; see `docs/theory/lower-bounds.md`.
+
+    >>> lower_bound(1800, size=2)
     200.0
     >>> round(lower_bound(100_000, c=1.2) / lower_bound(10_000, c=1.2), 1)
     5.9
@@ -148,7 +151,7 @@ def lower_bound(horizon: int, size: int = 1, c: float | None = None) -> float:
     _checks.integer("horizon", horizon, low=1)
     _checks.integer("size", size, low=1)
     if c is None:
-        return size * horizon / 16.0
+        return size * horizon / 18.0
     from rising_bandits.theory.instances import fine_grained_level
 
     return size * fine_grained_level(horizon, c).bound

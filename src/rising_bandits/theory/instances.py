@@ -38,7 +38,7 @@ def general(horizon: int, copies: int = 1) -> tuple[Task, Task]:
     r"""Theorem 5's pair: a flat arm at 1/2 beside one that rises to 1 (A) or stops at 1/2 (B).
 
     Up to T/3 plays the two are the same, so a policy that gives up on the rising arm loses on A, and
-    one that does not loses on B: together at least T/16 for each copy.
+    one that does not loses on B: T/6 on A or T/12 on B, so that a random choice between the two costs T/18.
 
     >>> a, b = general(3000)
     >>> a.means(500).tolist() == b.means(500).tolist()
