@@ -53,6 +53,9 @@ def draw_bounds(axes: Any, rows: Sequence[tuple[str, float, float]]) -> None:
         axes.scatter(measured, place, color="#D55E00", s=40, zorder=2)
         axes.scatter(bound, place, color="#0072B2", s=40, marker="s", zorder=2)
     axes.axvline(1.0, color="#444444", linestyle=":", linewidth=1.2)
+    # On the worst instances no policy can stay left of this; these tasks are not the worst.
+    axes.axvline(1.0 / 18.0, color="#999999", linestyle=":", linewidth=1.2)
+    axes.text(1.0 / 18.0, -0.6, "lower bound over all instances, 1/18 ", color="#777777", ha="right", fontsize=8)
     axes.set_xscale("log")
     axes.set_yticks(places, [name for name, _, _ in rows])
     axes.set_ylim(-0.7, len(rows) - 0.2)
