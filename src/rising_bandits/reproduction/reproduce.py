@@ -39,13 +39,8 @@ def plan_of(names: Sequence[str]) -> tuple[list[Section], list[RunSpec]]:
         if name not in SECTIONS:
             raise InputError(f"only must be one of {', '.join(SECTIONS)}, got {name!r}")
     chosen = [section for section in sections() if not names or section.name in names]
-    if names and "bounds" in names:
-        chosen = [section for section in sections() if section.name in names or section.name in _TASKS_FOR_BOUNDS]
     plan = {spec.key: spec for section in chosen for spec in section.plan}
     return chosen, list(plan.values())
-
-
-_TASKS_FOR_BOUNDS = ("toy", "path-easy", "path-complex", "matching-easy", "spanning-easy", "k-max")
 
 
 def reproduce(
@@ -66,8 +61,7 @@ def reproduce(
     made = []
     for section in chosen:
         keys = {spec.key for spec in section.plan}
-        # A section with runs of its own sees only those; one without (the bounds) looks at all.
-        own = [run for run in runs if not keys or run.spec.key in keys]
+        own = [run for run in runs if run.spec.key in keys]
         made.append(_MAKERS.get(section.name, parts.task_part)(section, own, folder / "figures"))
     introduction = [
         f"{len(plan)} runs of rising-bandits {version}: the tasks of the paper at full horizon with {SEEDS} seeds "

@@ -64,7 +64,11 @@ def sections() -> list[Section]:
         *(_task_section(name) for name in ("spanning-easy", "spanning-complex")),
         _sensitivity(),
         Section("growth", "Growth of outcomes, and the gap between the bounds"),
-        Section("bounds", "The upper bound of Theorem 4 beside measured regret"),
+        Section(
+            "bounds",
+            "The upper bound of Theorem 4 beside measured regret",
+            tuple(make_plan(tasks.names(), ["crucb"], seeds=SEEDS)),
+        ),
         _lower_bounds(),
         Section("optimality", "Theorems 1 and 2: when the best constant super arm is not optimal"),
         Section("concentration", "The concentration lemma, measured"),
