@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 from rising_bandits.errors import InputError
@@ -55,8 +56,6 @@ def by_name(name: str, **parameters: Any) -> Policy:
     try:
         return _BUILT_IN[name](**parameters)
     except TypeError:
-        import dataclasses
-
-        known = ", ".join(field.name for field in dataclasses.fields(_BUILT_IN[name])) or "none"  # type: ignore[arg-type]
+        known = ", ".join(inspect.signature(_BUILT_IN[name]).parameters) or "none"
         wrong = ", ".join(parameters)
         raise InputError(f"parameters of {name} are {known}; got {wrong}") from None
