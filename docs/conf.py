@@ -4,7 +4,7 @@ from rising_bandits import __version__
 
 project = "rising-bandits"
 author = "The rising-bandits developers"
-copyright = "2026, The rising-bandits developers"  # noqa: A001
+project_copyright = "2026, The rising-bandits developers"
 release = __version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.mathjax", "sphinx.ext.viewcode"]
 myst_enable_extensions = ["dollarmath", "amsmath"]

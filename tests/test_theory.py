@@ -219,7 +219,7 @@ def test_theorem_2_holds_with_the_computed_constant_and_not_with_the_papers():
 
 
 def test_the_ratio_check_can_fail():
-    check = checks.RatioCheck(np.array([1.0, 2.5]), 2.0, 1.4, 0.7, 0.5)
+    check = checks.RatioCheck(np.array([1.0, 2.5]), 2.0, 0.7, 0.5)
     assert not check.held
 
 

@@ -161,7 +161,10 @@ def get(name: str) -> Task:
 
 
 def register(name: str, builder: Callable[[], Task]) -> None:
-    """Add a task of one's own to `names` and `get` (and so to ``rising run`` within this process)."""
+    """Add a task of one's own to `names` and `get`, within this process.
+
+    Runs on several processes, and ``rising run``, take tasks as ``module:function`` instead.
+    """
     if name in _BUILDERS:
         raise InputError(f"name must be new, but there is a task {name!r} already")
     _BUILDERS[name] = builder

@@ -22,7 +22,16 @@ from rising_bandits.plots.theory import (
 from rising_bandits.problems import tasks
 from rising_bandits.reproduction import claims
 from rising_bandits.reproduction.report import Part
-from rising_bandits.reproduction.sections import EPSILONS, HORIZONS, REFERENCE, SIGMAS, SLOPES, TABLE_ROUNDS, Section
+from rising_bandits.reproduction.sections import (
+    EPSILONS,
+    HORIZONS,
+    REFERENCE,
+    SIGMAS,
+    SLOPES,
+    TABLE_ROUNDS,
+    TASKS,
+    Section,
+)
 from rising_bandits.theory import lower_bound, optimal_constant, optimal_policy, upper_bound
 from rising_bandits.theory.checks import check_ratio, concentration
 from rising_bandits.theory.instances import best_constant_is_not_optimal
@@ -36,6 +45,32 @@ PAPER_SENSITIVITY = (
 
 
 _SIGMAS = (SIGMAS[0], 0.01, SIGMAS[1])
+
+
+def summary_part(section: Section, runs: Sequence[StoredRun], folder: Path) -> Part:
+    """One table of everything: regret with significance, optimal plays and time, for all policies and tasks."""
+    labels = (*PAPER_POLICIES, REFERENCE)
+    rows = {(row.task, row.policy): row for row in summarise(runs)}
+    regret, optimal, taken = [], [], []
+    for name in TASKS:
+        final = claims.finals(runs, name)
+        cells = []
+        for label in labels:
+            sure = label in claims.BASELINES and claims.paired_p(final["crucb"], final[label]) < 0.01
+            cells.append(f"{rows[name, label].regret:,.0f}{' *' if sure else ''}")
+        regret.append([name, *cells])
+        optimal.append([name, *(f"{rows[name, label].optimal_plays:.1%}" for label in labels)])
+        taken.append([name, *(f"{rows[name, label].microseconds:.2f}" for label in labels)])
+    headings = ["task", *(title(label) for label in labels)]
+    return Part(
+        section.name,
+        section.title,
+        tables=[
+            ("Final regret; * CRUCB (paper's bonus) is lower, paired over seeds, p < 0.01", headings, regret),
+            ("Share of rounds in which the optimal constant super arm was played", headings, optimal),
+            ("Microseconds a round", headings, taken),
+        ],
+    )
 
 
 def toy_part(section: Section, runs: Sequence[StoredRun], folder: Path) -> Part:

@@ -15,6 +15,7 @@ from rising_bandits.reproduction.report import Part, render
 from rising_bandits.reproduction.sections import SECTIONS, SEEDS, Section, sections
 
 _MAKERS: dict[str, Callable[[Section, Sequence[StoredRun], Path], Part]] = {
+    "summary": parts.summary_part,
     "toy": parts.toy_part,
     "sensitivity": parts.sensitivity_part,
     "growth": parts.growth_part,
@@ -38,7 +39,7 @@ def plan_of(names: Sequence[str]) -> tuple[list[Section], list[RunSpec]]:
     for name in names:
         if name not in SECTIONS:
             raise InputError(f"only must be one of {', '.join(SECTIONS)}, got {name!r}")
-    chosen = [section for section in sections() if not names or section.name in names]
+    chosen = sections(names)
     plan = {spec.key: spec for section in chosen for spec in section.plan}
     return chosen, list(plan.values())
 

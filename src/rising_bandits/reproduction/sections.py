@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from rising_bandits.experiments import PAPER_POLICIES, RunSpec, make_plan
 from rising_bandits.problems import tasks
@@ -30,9 +32,12 @@ class Section:
     plan: tuple[RunSpec, ...] = ()
 
 
+_TASK_POLICIES = (*PAPER_POLICIES, REFERENCE)
+
+
 def _task_section(name: str) -> Section:
-    policies = [*PAPER_POLICIES, REFERENCE]
-    return Section(name, f"{name}: {tasks.get(name).description}", tuple(make_plan([name], policies, seeds=SEEDS)))
+    plan = make_plan([name], _TASK_POLICIES, seeds=SEEDS)
+    return Section(name, f"{name}: {tasks.get(name).description}", tuple(plan))
 
 
 def _sensitivity() -> Section:
@@ -45,9 +50,8 @@ def _sensitivity() -> Section:
 
 def pair_names(horizon: int, c: float | None) -> tuple[str, str]:
     """The tasks A and B of a lower bound: of the general class, or of the fine-grained one with exponent c."""
-    if c is None:
-        return tuple(f"{_INSTANCES}:general_{side}(horizon={horizon})" for side in "ab")  # type: ignore[return-value]
-    return tuple(f"{_INSTANCES}:fine_grained_{side}(horizon={horizon}, c={c})" for side in "ab")  # type: ignore[return-value]
+    kind, arguments = ("general", f"horizon={horizon}") if c is None else ("fine_grained", f"horizon={horizon}, c={c}")
+    return f"{_INSTANCES}:{kind}_a({arguments})", f"{_INSTANCES}:{kind}_b({arguments})"
 
 
 def _lower_bounds() -> Section:
@@ -56,26 +60,11 @@ def _lower_bounds() -> Section:
     return Section("lower-bounds", "Lower bounds: no policy does well on both of two instances", tuple(plan))
 
 
-def sections() -> list[Section]:
-    """Every section of the report, in its order."""
-    return [
-        *(_task_section(name) for name in ("toy", "path-easy", "path-complex")),
-        *(_task_section(name) for name in ("k-max", "matching-easy", "matching-complex")),
-        *(_task_section(name) for name in ("spanning-easy", "spanning-complex")),
-        _sensitivity(),
-        Section("growth", "Growth of outcomes, and the gap between the bounds"),
-        Section(
-            "bounds",
-            "The upper bound of Theorem 4 beside measured regret",
-            tuple(make_plan(tasks.names(), ["crucb"], seeds=SEEDS)),
-        ),
-        _lower_bounds(),
-        Section("optimality", "Theorems 1 and 2: when the best constant super arm is not optimal"),
-        Section("concentration", "The concentration lemma, measured"),
-    ]
+def _all_tasks() -> tuple[RunSpec, ...]:
+    return tuple(make_plan(TASKS, _TASK_POLICIES, seeds=SEEDS))
 
 
-SECTIONS = [
+TASKS = (
     "toy",
     "path-easy",
     "path-complex",
@@ -84,11 +73,27 @@ SECTIONS = [
     "matching-complex",
     "spanning-easy",
     "spanning-complex",
-    "sensitivity",
-    "growth",
-    "bounds",
-    "lower-bounds",
-    "optimality",
-    "concentration",
-]
-"""The names that ``rising reproduce --only`` takes."""
+)
+"""The tasks of the paper in the order in which it shows them."""
+
+_BUILDERS: dict[str, Callable[[], Section]] = {
+    "summary": lambda: Section("summary", "All policies on all tasks", _all_tasks()),
+    **{name: partial(_task_section, name) for name in TASKS},
+    "sensitivity": _sensitivity,
+    "growth": lambda: Section("growth", "Growth of outcomes, and the gap between the bounds"),
+    "bounds": lambda: Section(
+        "bounds",
+        "The upper bound of Theorem 4 beside measured regret",
+        tuple(make_plan(TASKS, ["crucb"], seeds=SEEDS)),
+    ),
+    "lower-bounds": _lower_bounds,
+    "optimality": lambda: Section("optimality", "Theorems 1 and 2: when the best constant super arm is not optimal"),
+    "concentration": lambda: Section("concentration", "The concentration lemma, measured"),
+}
+SECTIONS = list(_BUILDERS)
+"""The names that ``rising reproduce --only`` takes, in the order of the report."""
+
+
+def sections(names: Sequence[str] = ()) -> list[Section]:
+    """The sections of these names in the order of the report, all where none is given."""
+    return [build() for name, build in _BUILDERS.items() if not names or name in names]

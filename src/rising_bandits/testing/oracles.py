@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -107,7 +108,7 @@ def check_refusals(oracle: SuperArmOracle, value: Value = _total) -> None:
     good = np.zeros(oracle.n_arms)
     nan, infinite = np.full(oracle.n_arms, np.nan), np.full(oracle.n_arms, np.inf)
     for weights in (nan, infinite, np.zeros(oracle.n_arms + 1)):
-        _refused(lambda weights=weights: oracle.solve(weights), "weights")  # type: ignore[misc]
+        _refused(partial(oracle.solve, weights), "weights")
     _refused(lambda: oracle.solve(good, mask=np.zeros(oracle.n_arms + 1, dtype=bool)), "mask")
     _refused(lambda: oracle.solve(good, mask=np.zeros(oracle.n_arms)), "mask")
 

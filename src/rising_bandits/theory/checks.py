@@ -48,8 +48,6 @@ class RatioCheck:
     ratios: Floats
     bound: float
     """B_U / B_L, computed."""
-    paper_bound: float
-    """The ratio with the paper's B_L = 1/sqrt(k)."""
     paper_low: float
     """The paper's B_L for k-MAX."""
     low: float
@@ -85,7 +83,7 @@ def check_ratio(instances: int = 2_000, *, n_arms: int = 3, k: int = 2, horizon:
         curves = tuple(random_concave(rng, horizon) for _ in range(n_arms))
         task = Task("random", problem, curves, horizon, Noiseless())
         ratios[place] = optimal_policy(task).total / max(optimal_constant(task).total, 1e-300)
-    return RatioCheck(ratios, high / low, math.sqrt(k), 1.0 / math.sqrt(k), low)
+    return RatioCheck(ratios, high / low, 1.0 / math.sqrt(k), low)
 
 
 @dataclass(frozen=True)
