@@ -27,7 +27,7 @@ def test_every_section_can_be_asked_for_and_every_task_is_there():
         assert {spec.seed for spec in mine} == {0, 1, 2, 3, 4}
         assert {spec.horizon for spec in mine} == {rb.tasks.get(name).horizon}
         assert {spec.label for spec in mine} >= {"crucb", "r-ed-ucb", "sw-ucb", "sw-cucb", "sw-ts", "sw-cts", REFERENCE}
-    with pytest.raises(rb.InputError, match=r"only must be one of toy, .* got 'nope'"):
+    with pytest.raises(rb.InputError, match=r"only must be one of summary, toy, .* got 'nope'"):
         plan_of(["nope"])
 
 
