@@ -74,9 +74,15 @@ class RulePolicy(Policy):
 
     def _inherit(self, old: Self, origin: Ints) -> None:
         units = self._units_from(old, origin)
-        # A unit that was given up may be within reach of the new problem: it is looked at as if for the first time.
-        waiting = (old._rule.plays < PLAYS_FIRST) & (old._cover.aims >= PLAYS_FIRST)
-        self._rule = plain.rearrange_rule(self._rule, old._rule, units, again=waiting)
+        if not isinstance(self._rule, tuple):
+            self._rule.inherit(old._rule, units)
+            return
+        again = (old._rule.plays < PLAYS_FIRST) & (old._cover.aims >= PLAYS_FIRST)
+        if old.problem is self.problem:
+            again[:] = False
+            self._cover.aims[units >= 0] = old._cover.aims[units[units >= 0]]
+        # On a new problem a unit that was given up may be within reach: it is looked at as if for the first time.
+        self._rule = plain.rearrange_rule(self._rule, old._rule, units, again)
 
     def _units_from(self, old: Self, origin: Ints) -> Ints:
         """For every unit of this policy the unit of the old one that it was, or -1."""

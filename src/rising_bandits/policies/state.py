@@ -78,10 +78,7 @@ def rearrange_rule(fresh: Any, old: Any, units: Ints, again: Bools) -> Any:
 
     Units in ``again`` carry a mark of having been given up; they take in their outcomes anew.
     """
-    if not isinstance(fresh, tuple):
-        fresh.inherit(old, units)
-        return fresh
-    rings = getattr(old, "rings", None)
+    rings: Any = getattr(old, "rings", None)
     repeat = again & (old.plays > 0) if rings is not None else np.zeros(old.plays.size, dtype=np.bool_)
     begin = (units < 0) | (again & ((old.plays == 0) | repeat))[units]
     kept, source = np.flatnonzero(~begin), units[~begin]

@@ -1,0 +1,43 @@
+"""Live decisions for systems that run for months: ask and tell, on disk.
+
+>>> import tempfile, rising_bandits as rb
+>>> folder = tempfile.TemporaryDirectory()
+>>> storage = f"sqlite:///{folder.name}/team.db"
+>>> study = rb.studies.create("team", rb.problems.TopK(["ann", "bob"], k=1), rb.CRUCB(sigma=0.1), storage=storage)
+>>> study.tell(study.ask(), {"ann": 0.5})
+True
+>>> rb.studies.names(storage=storage)
+['team']
+>>> study.close(); folder.cleanup()
+"""
+
+from __future__ import annotations
+
+from rising_bandits.errors import MissingExtraError
+
+try:
+    import alembic as _alembic
+    import pandas as _pandas  # noqa: F401
+    import sqlalchemy as _sqlalchemy
+except ModuleNotFoundError as _error:
+    raise MissingExtraError(
+        f"studies need {_error.name}, which is not installed; pip install 'rising-bandits[studies]'"
+    ) from None
+
+from rising_bandits.studies.library import create, delete, names, open
+from rising_bandits.studies.scales import Decay, Inverse, Log, Range, Scale
+from rising_bandits.studies.study import Decision, Study
+
+__all__ = [
+    "Decay",
+    "Decision",
+    "Inverse",
+    "Log",
+    "Range",
+    "Scale",
+    "Study",
+    "create",
+    "delete",
+    "names",
+    "open",
+]
