@@ -247,7 +247,7 @@ def test_a_decision_expires_and_its_arms_do_not_count(storage):
     study.tell(kept, outcomes_for(kept))
     clock.time += 0.1
     assert study.open_decisions() == []
-    with pytest.raises(rb.ExpiredError, match="decision 1 expired 60 s after it was asked for; its arms do not count"):
+    with pytest.raises(rb.ExpiredError, match=r"decision 1 expired 60 s after it was asked for; its arms do not count"):
         study.tell(lost, outcomes_for(lost))
     assert study.policy.plays.sum() == len(kept.super_arm)
     # A retry of what was acknowledged in time is harmless at any time.
@@ -262,7 +262,7 @@ def test_telling_twice(storage):
     before = log_of(study)
     assert study.tell(decision.id, dict(reversed(told.items()))) is False
     for other in ({}, {decision.super_arm[0]: told[decision.super_arm[0]]}, {**told, decision.super_arm[0]: 0.123}):
-        with pytest.raises(rb.AlreadyToldError, match="decision 1 was told before with other content"):
+        with pytest.raises(rb.AlreadyToldError, match=r"decision 1 was told before with other content"):
             study.tell(decision.id, other)
     assert log_of(study) == before
 
@@ -288,7 +288,7 @@ def test_several_tells_count_together_or_not_at_all(storage):
     study = make(storage)
     one, two = study.ask(2)
     before = log_of(study)
-    with pytest.raises(rb.InputError, match="outcome of"):
+    with pytest.raises(rb.InputError, match=r"outcome of"):
         study.tell_many([(one, outcomes_for(one)), (two, {two.super_arm[0]: math.nan})])
     with pytest.raises(rb.AlreadyToldError):
         study.tell_many([(one, outcomes_for(one)), (one, {})])
@@ -372,7 +372,7 @@ def test_other_names_of_an_arm_are_understood(storage):
 def test_labels_of_every_plain_kind_survive(storage):
     labels = ["text", 3, ("pair", 1), 2.5, None]
     study = make(storage, problem=rb.problems.TopK(labels, k=5))
-    assert study.tell(study.ask(), {label: 0.5 for label in labels})
+    assert study.tell(study.ask(), dict.fromkeys(labels, 0.5))
     assert rb.studies.open("s", storage=storage).ask().super_arm == labels
 
 
@@ -434,11 +434,11 @@ def test_masks_hold_for_one_decision_and_retirement_until_restored(storage):
     assert study.retired == ["a->c"]
     again = rb.studies.open("s", storage=storage)
     assert all("a->c" not in decision.super_arm for decision in again.ask(5))
-    with pytest.raises(rb.InputError, match="leave a feasible super arm"):
+    with pytest.raises(rb.InputError, match=r"leave a feasible super arm"):
         study.retire(["a->b"])
     study.restore(["a->c"])
     assert study.retired == []
-    with pytest.raises(rb.InputError, match="unavailable must be a list of labels"):
+    with pytest.raises(rb.InputError, match=r"unavailable must be a list of labels"):
         study.ask(unavailable="a->b")
 
 
@@ -515,7 +515,7 @@ def test_arms_that_are_gone_begin_anew_when_they_return(storage):
 def test_super_arm_policies_refuse_what_has_no_meaning_for_them(storage):
     study = make(storage, rb.SWUCB(window=5))
     before = log_of(study)
-    with pytest.raises(rb.InputError, match="SWUCB cannot take in plays of single base arms"):
+    with pytest.raises(rb.InputError, match=r"SWUCB cannot take in plays of single base arms"):
         study.import_plays([("a->b", 0, 0.5)])
     assert log_of(study) == before
     study.tell(study.ask(), {})
@@ -545,11 +545,11 @@ def test_a_policy_and_a_problem_of_ones_own(storage):
     decisions = study.ask(3)
     for decision in reversed(decisions):
         study.tell(decision, outcomes_for(decision))
-    with pytest.raises(rb.InputError, match="policy must be handed in .* a class Latest"):
+    with pytest.raises(rb.InputError, match=r"policy must be handed in .* a class Latest"):
         rb.studies.open("own", storage=storage)
-    with pytest.raises(rb.InputError, match="problem must be handed in"):
+    with pytest.raises(rb.InputError, match=r"problem must be handed in"):
         rb.studies.open("own", storage=storage, policy=Latest)
-    with pytest.raises(rb.InputError, match="policy must be a Latest"):
+    with pytest.raises(rb.InputError, match=r"policy must be a Latest"):
         rb.studies.open("own", storage=storage, policy=rb.CRUCB())
     again = rb.studies.open("own", storage=storage, policy=Latest, problem=problem)
     assert again.indices().tolist() == study.indices().tolist()
@@ -567,16 +567,16 @@ def test_an_arm_that_no_super_arm_holds_is_never_waited_for(storage):
 
 
 def test_names_open_delete(storage):
-    with pytest.raises(rb.InputError, match="storage must exist to be opened"):
+    with pytest.raises(rb.InputError, match=r"storage must exist to be opened"):
         rb.studies.open("one", storage=storage)
     study = make(storage, name="one")
     make(storage, name="two")
     assert rb.studies.names(storage=storage) == ["one", "two"]
-    with pytest.raises(rb.InputError, match="name must be new, but there is a study 'one'"):
+    with pytest.raises(rb.InputError, match=r"name must be new, but there is a study 'one'"):
         make(storage, name="one")
     assert rb.studies.create("one", PROBLEM, rb.CRUCB(), storage=storage, exist_ok=True).settings.seed == 7
     with pytest.raises(
-        rb.InputError, match="name must be one of the studies of the storage .'one', 'two'., got 'three'"
+        rb.InputError, match=r"name must be one of the studies of the storage .'one', 'two'., got 'three'"
     ):
         rb.studies.open("three", storage=storage)
     rb.studies.delete("one", storage=storage)

@@ -13,18 +13,8 @@ True
 
 from __future__ import annotations
 
-from rising_bandits.errors import MissingExtraError
-
-try:
-    import alembic as _alembic
-    import pandas as _pandas  # noqa: F401
-    import sqlalchemy as _sqlalchemy
-except ModuleNotFoundError as _error:
-    raise MissingExtraError(
-        f"studies need {_error.name}, which is not installed; pip install 'rising-bandits[studies]'"
-    ) from None
-
-from rising_bandits.studies.library import create, delete, names, open
+from rising_bandits.studies import _extra as _extra
+from rising_bandits.studies.library import create, delete, names, open  # noqa: A004
 from rising_bandits.studies.scales import Decay, Inverse, Log, Range, Scale
 from rising_bandits.studies.study import Decision, Study
 

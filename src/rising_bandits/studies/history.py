@@ -16,8 +16,7 @@ from rising_bandits.studies.log import Log
 from rising_bandits.studies.scales import Scale
 from rising_bandits.theory.logs import read_logs
 
-COLUMNS = ("decision_id", "arm", "play", "outcome", "value", "round")
-COLUMNS += ("asked_at", "told_at", "super_arm", "forgotten")
+COLUMNS = ["decision_id", "arm", "play", "outcome", "value", "round", "asked_at", "told_at", "super_arm", "forgotten"]
 
 
 class _Order(Learned):
@@ -74,7 +73,7 @@ def history(log: Log) -> pd.DataFrame:
     for place, row in enumerate(rows):
         row[9] = place < since.get(row[1], 0)
         row[1] = labels[row[1]]
-    table = pd.DataFrame(rows, columns=list(COLUMNS))
+    table = pd.DataFrame(rows, columns=COLUMNS)
     for column in ("asked_at", "told_at"):
         table[column] = pd.to_datetime(table[column].astype("float64"), unit="s", utc=True)
     return table.astype({"decision_id": "Int64", "play": "int64", "round": "int64", "forgotten": "bool"})

@@ -93,7 +93,7 @@ def create(
     return Study(Log(name, number, settings, database, _policy_class(settings.policy, policy), problem))
 
 
-def open(
+def open(  # noqa: A001
     name: str,
     *,
     storage: str = DEFAULT,
@@ -153,8 +153,7 @@ def _seconds(expires: timedelta | float | None) -> float | None:
         return None
     seconds = expires.total_seconds() if isinstance(expires, timedelta) else expires
     wanted = "a timedelta or a positive number of seconds, or None for never"
-    value = _checks.number("expires", seconds, low=0.0, high=math.inf, open_low=True, wanted=wanted)
-    return value
+    return _checks.number("expires", seconds, low=0.0, high=math.inf, open_low=True, wanted=wanted)
 
 
 def _policy_class(name: str, given: Policy | type[Policy] | None) -> type[Policy]:

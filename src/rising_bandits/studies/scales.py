@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, field, fields
+from typing import Any, cast
 
 from rising_bandits import _checks
 from rising_bandits.errors import InputError
@@ -20,7 +20,7 @@ class Scale(ABC):
     """A monotone map from the user's unit to [0, 1], with its inverse."""
 
     unit: str
-    lower_is_better: bool | ClassVar[bool]
+    lower_is_better: bool
 
     @property
     @abstractmethod
@@ -61,7 +61,8 @@ class Scale(ABC):
 
     def spec(self) -> dict[str, Any]:
         """Plain data that rebuilds the scale."""
-        return {"type": type(self).__name__, **asdict(self)}  # type: ignore[call-overload]
+        given = [part.name for part in fields(cast(Any, self)) if part.init]
+        return {"type": type(self).__name__, **{name: getattr(self, name) for name in given}}
 
 
 @dataclass(frozen=True)
@@ -144,7 +145,7 @@ class Decay(Scale):
 
     half: float
     unit: str = ""
-    lower_is_better: ClassVar[bool] = True
+    lower_is_better: bool = field(default=True, init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "half", _checks.number("half", self.half, low=0.0, open_low=True))
@@ -172,7 +173,7 @@ class Inverse(Scale):
 
     half: float
     unit: str = ""
-    lower_is_better: ClassVar[bool] = True
+    lower_is_better: bool = field(default=True, init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "half", _checks.number("half", self.half, low=0.0, open_low=True))

@@ -64,8 +64,8 @@ def _entry(entry: Entry) -> dict[str, Any]:
 
 def _from(data: dict[str, Any]) -> Entry:
     entry = Entry(data["seq"], data["decision"], tuple(data["arms"]), data["asked_at"])
-    entry.values = None if data["values"] is None else {key: value for key, value in data["values"]}
-    entry.told = [{key: raw for key, raw in told} for told in data["told"]]
+    entry.values = None if data["values"] is None else dict(data["values"])
+    entry.told = [dict(told) for told in data["told"]]
     entry.closed, entry.rounds, entry.late = data["closed"], data["rounds"], data["late"]
     entry.control = None if data["control"] is None else Event(*data["control"])
     return entry
