@@ -118,6 +118,8 @@ class Fold:
 
     def __init__(self, learned: Learned, labels: Sequence[Label], resolve: Resolve, reorder: int) -> None:
         self.seq = 0
+        self.changed = 0
+        """The newest event that is not an ask: since then nothing was learnt."""
         self.decisions = 0
         self.labels: list[Label] = list(labels)
         """The label of every key."""
@@ -146,6 +148,7 @@ class Fold:
     def apply(self, event: Event) -> None:
         """Go on by one event."""
         self.seq = event.seq
+        self.changed = self.changed if event.kind == "ask" else event.seq
         if event.kind == "ask":
             assert event.decision is not None
             self.decisions = event.decision

@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import pandas as pd
-
 from rising_bandits.errors import InputError
 from rising_bandits.problems.base import Label
 from rising_bandits.studies.events import Event
@@ -40,8 +38,11 @@ def in_order(events: Iterable[Event], labels: Iterable[Label], resolve: Resolve,
     yield from (entry for entry in fold.window if entry.counts)
 
 
-def history(log: Log) -> pd.DataFrame:
-    """A row for every outcome of a study."""
+def history(log: Log) -> Any:
+    """A DataFrame with a row for every outcome of a study."""
+    # It takes longer to import than everything else that a study needs.
+    import pandas as pd
+
     with log.look() as (fold, reader):
         labels = list(fold.labels)
         first, *events = reader.later(log.number, 0)

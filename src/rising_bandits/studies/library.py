@@ -6,6 +6,8 @@ import math
 import secrets
 from collections.abc import Callable
 from datetime import timedelta
+from itertools import islice
+from pathlib import Path
 from typing import Any, cast
 
 from rising_bandits import _checks, policies
@@ -13,6 +15,7 @@ from rising_bandits.errors import InputError
 from rising_bandits.policies.base import Policy
 from rising_bandits.problems.base import Problem
 from rising_bandits.studies.events import Event
+from rising_bandits.studies.files import read
 from rising_bandits.studies.log import Log
 from rising_bandits.studies.scales import UNIT, Scale
 from rising_bandits.studies.settings import Settings, begin, problem_body
@@ -20,6 +23,7 @@ from rising_bandits.studies.storage import DEFAULT, Storage
 from rising_bandits.studies.study import Study
 
 Clock = Callable[[], float]
+_BATCH = 20_000
 
 
 def create(
@@ -116,6 +120,38 @@ def open(  # noqa: A001
         raise InputError(f"name must be one of the studies of the storage ({_listed(known)}), got {name!r}")
     settings = Settings.from_dict(found[1])
     return Study(Log(name, found[0], settings, database, _policy_class(settings.policy, policy), problem))
+
+
+def load(
+    path: str | Path,
+    name: str | None = None,
+    *,
+    storage: str = DEFAULT,
+    policy: Policy | type[Policy] | None = None,
+    problem: Problem | None = None,
+) -> Study:
+    """A new study from a file that `Study.export` wrote: the same decisions, the same state, the same next decision.
+
+    ``name`` is its name in this storage, by default the one it had.
+    """
+    found, settings, events = read(Path(path))
+    name = found if name is None else name
+    _check_name(name)
+    kind = _policy_class(settings.policy, policy)
+    database = Storage(storage)
+    with database.write() as writer:
+        if writer.study(name) is not None:
+            raise InputError(f"name must be new, but there is a study {name!r}; pass another name")
+        number = writer.add_study(name, settings.as_dict())
+        while batch := list(islice(events, _BATCH)):
+            writer.append(number, batch)
+        # What cannot be followed must not be there: the log is gone through before it is kept.
+        log = Log(name, number, settings, database, kind, problem)
+        try:
+            log.follow(writer)
+        except (KeyError, TypeError, ValueError, AssertionError, IndexError) as error:
+            raise InputError(f"{str(path)!r} cannot be followed ({error}); nothing was imported") from None
+    return Study(log)
 
 
 def names(*, storage: str = DEFAULT) -> list[str]:

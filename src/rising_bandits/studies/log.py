@@ -54,7 +54,7 @@ class Log:
     def look(self) -> Iterator[tuple[Fold, Reader]]:
         """What is known now."""
         with self.storage.lock, self.storage.read() as reader:
-            yield self._catch_up(reader), reader
+            yield self.follow(reader), reader
 
     @contextmanager
     def turn(self) -> Iterator[Turn]:
@@ -64,7 +64,7 @@ class Log:
         """
         with self.storage.lock:
             with self.storage.write(self.number) as writer:
-                turn = Turn(self._catch_up(writer), writer)
+                turn = Turn(self.follow(writer), writer)
                 yield turn
                 writer.append(self.number, turn.events)
             self._take(turn.fold, turn.events)
@@ -79,7 +79,8 @@ class Log:
             self._fold = None
             raise
 
-    def _catch_up(self, reader: Reader) -> Fold:
+    def follow(self, reader: Reader) -> Fold:
+        """Take in what was written since, by whomever."""
         if self._fold is None:
             self._fold = self._load(reader)
         self._take(self._fold, reader.later(self.number, self._fold.seq))
@@ -101,8 +102,8 @@ class Log:
 
     def before(self, reader: Reader, seq: int) -> Fold:
         """What was known just before an event; not to be changed."""
-        if self._fold is not None and self._fold.seq < seq:
-            return self._catch_up(reader)
+        if self._fold is not None and self._fold.changed < seq:
+            return self._fold
         fold = self._load(reader, upto=seq - 1)
         for event in reader.later(self.number, fold.seq, upto=seq - 1):
             fold.apply(event)

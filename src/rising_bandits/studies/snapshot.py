@@ -41,6 +41,7 @@ def load(body: bytes, kind: type[Policy], resolve: Resolve, reorder: int) -> Fol
     labels = [_label(label) for label in data["labels"]]
     fold = Fold(Learned(policy, data["problem"]), labels, resolve, reorder)
     fold.seq, fold.decisions = data["seq"], data["decisions"]
+    fold.changed = fold.seq
     fold.retired = set(data["retired"])
     for saved in data["window"]:
         fold._push(_from(saved))

@@ -6,6 +6,7 @@ import copy
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, overload
 
 import numpy as np
@@ -15,8 +16,12 @@ from rising_bandits._checks import Floats
 from rising_bandits.errors import InputError
 from rising_bandits.policies.base import Policy
 from rising_bandits.problems.base import Label, Problem
+from rising_bandits.studies.explain import Explanation, explain_choice
+from rising_bandits.studies.files import export
 from rising_bandits.studies.fold import Entry, Fold, Underway
+from rising_bandits.studies.history import history, read_plays
 from rising_bandits.studies.log import Log, asked
+from rising_bandits.studies.replay import Replay, replay
 from rising_bandits.studies.scales import Scale
 from rising_bandits.studies.settings import Settings, problem_body
 from rising_bandits.studies.telling import tell_body
@@ -33,6 +38,10 @@ class Decision:
     """When it was asked for, in seconds since 1970."""
     expires_at: float | None
     study: Study = field(repr=False, compare=False)
+
+    def explain(self) -> Explanation:
+        """Why this super arm: what the indices of its arms are made of, and the runner-up."""
+        return self.study.explain(self.id)
 
 
 class Study:
@@ -209,8 +218,6 @@ class Study:
         `rising_bandits.theory.diagnose` takes. ``rounds`` is how many rounds lie behind them; by default, as many as
         the arm with the most plays has, since fewer is impossible.
         """
-        from rising_bandits.studies.history import read_plays
-
         plays = read_plays(logs, self.scale)
         longest = max(len(raw) for _, raw, _ in plays)
         count = longest if rounds is None else _checks.integer("rounds", rounds, low=longest)
@@ -228,9 +235,34 @@ class Study:
         ``outcome`` in the user's unit, ``value`` in [0, 1], ``round``, ``asked_at``, ``told_at``, ``super_arm``, and
         ``forgotten`` for plays from before a reset of the arm.
         """
-        from rising_bandits.studies.history import history
-
         return history(self._log)
+
+    def explain(self, decision: int | Decision) -> Explanation:
+        """Why a decision was made, from what was known when it was asked for.
+
+        For an old decision the log is read again from the last snapshot before it.
+        """
+        number = decision.id if isinstance(decision, Decision) else decision
+        with self._log.look() as (fold, reader):
+            entry = self._log.entry(fold, reader, number)
+            ask = reader.of_decision(self._log.number, entry.decision)[0]
+            then = self._log.before(reader, ask.seq)
+            mask = then.mask(ask.body.get("off", ()))
+            policy = then.live.policy.copy()
+            arms = then.live.numbers(ask.body["arms"])
+        policy.rng = self.settings.rng(entry.decision)
+        return explain_choice(policy, arms, mask, self.scale, study=self.name, decision=entry.decision)
+
+    def replay(self, policy: Policy) -> Replay:
+        """Re-decide the log with another policy; the report says what can and cannot be concluded from it."""
+        return replay(self._log, policy)
+
+    def export(self, path: str | Path) -> Path:
+        """Write the whole log as Parquet (``.parquet``) or JSON lines (``.jsonl``); `load` makes a study of it again.
+
+        A row is an event, with arms by label and outcomes in the user's unit. The file is written aside and renamed.
+        """
+        return export(self._log, Path(path))
 
     def close(self) -> None:
         """Let go of the database; the study can still be used, and then opens it again."""
