@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,6 +37,21 @@ class Reason:
     """The recent average in the user's unit."""
     predicted_outcome: float | None
     """With the predicted improvement, in the user's unit; None where no outcome has that value."""
+
+    def cells(self, unit: str) -> list[str]:
+        """The cells of a row of a table; see `HEADINGS`. Outcomes are in the user's unit, the rest is on [0, 1]."""
+        change = None
+        if self.predicted_outcome is not None and self.recent_outcome is not None:
+            change = self.predicted_outcome - self.recent_outcome
+        unit = f" {unit}" if unit else ""
+        return [
+            self.label,
+            "–" if self.plays is None else f"{self.plays}",
+            _number(self.recent_outcome, unit),
+            _number(change, unit, sign="+"),
+            _number(self.bonus),
+            "first plays" if self.index is None else _number(self.index),
+        ]
 
 
 @dataclass(frozen=True)
@@ -86,23 +101,7 @@ class Explanation:
 
     def rows(self) -> list[list[str]]:
         """The arms of the decision as the cells of a table; see `HEADINGS`."""
-        unit = f" {self.unit}" if self.unit else ""
-        table = []
-        for reason in self.chosen.reasons:
-            change = None
-            if reason.predicted_outcome is not None and reason.recent_outcome is not None:
-                change = reason.predicted_outcome - reason.recent_outcome
-            table.append(
-                [
-                    reason.label,
-                    "–" if reason.plays is None else f"{reason.plays}",
-                    _number(reason.recent_outcome, unit),
-                    _number(change, unit, sign="+") if self.unit else _number(reason.predicted_improvement, sign="+"),
-                    _number(reason.bonus),
-                    "first plays" if reason.index is None else _number(reason.index),
-                ]
-            )
-        return table
+        return [reason.cells(self.unit) for reason in self.chosen.reasons]
 
     def verdict(self) -> str:
         """The decision, the runner-up and the margin in one or two lines."""
@@ -136,7 +135,6 @@ def explain_choice(
 ) -> Explanation:
     """Why a policy, in the state in which it was asked, chose these arms."""
     problem, indices = policy.problem, policy.indices()
-    terms = policy.terms() if isinstance(policy, RulePolicy) else None
     plays = getattr(policy, "plays", None)
     notes = []
     learns = isinstance(policy, RulePolicy)
@@ -163,6 +161,36 @@ def explain_choice(
     if not problem.exact and learns:
         notes.append(f"the solver is not exact for the reward {problem.reward.name!r}")
 
+    reason = _reasons(policy, scale, names, indices)
+
+    def choice(members: Ints, chosen: Sequence[int], score: float | None) -> Choice:
+        labels = problem.labels_of(problem.ordered(members))
+        return Choice(labels, [reason(unit) for unit in chosen], _finite(score) if learns else None)
+
+    first = choice(arms, units, scores[0])
+    last = None if other is None else choice(other, others, scores[1])
+    best, next_best = first.score, None if last is None else last.score
+    margin = None if best is None or next_best is None else best - next_best
+    return Explanation(
+        study, decision, policy.round, repr(policy), scale.unit, first, last, margin, exact, tuple(notes)
+    )
+
+
+def reasons(policy: Policy, scale: Scale) -> list[Reason]:
+    """What is known of every unit of a policy: its base arms, or its super arms."""
+    problem = policy.problem
+    names = [_text(label) for label in problem.labels]
+    if isinstance(policy, SuperArmPolicy):
+        names = [_joined(problem.labels_of(problem.ordered(arms))) for arms in problem.oracle.super_arms()]
+    reason = _reasons(policy, scale, names, policy.indices())
+    return [reason(unit) for unit in range(len(names))]
+
+
+def _reasons(policy: Policy, scale: Scale, names: Sequence[str], indices: Floats) -> Callable[[int], Reason]:
+    learns = isinstance(policy, RulePolicy)
+    terms = policy.terms() if isinstance(policy, RulePolicy) else None
+    plays = getattr(policy, "plays", None)
+
     def reason(unit: int) -> Reason:
         part = {name: _finite(values[unit]) for name, values in (terms or {}).items()}
         average, better = part.get(AVERAGE), part.get(IMPROVEMENT)
@@ -178,17 +206,7 @@ def explain_choice(
             predicted_outcome=predicted,
         )
 
-    def choice(members: Ints, chosen: Sequence[int], score: float | None) -> Choice:
-        labels = problem.labels_of(problem.ordered(members))
-        return Choice(labels, [reason(unit) for unit in chosen], _finite(score) if learns else None)
-
-    first = choice(arms, units, scores[0])
-    last = None if other is None else choice(other, others, scores[1])
-    known = last is not None and first.score is not None and last.score is not None
-    margin = first.score - last.score if known and first.score is not None and last and last.score is not None else None
-    return Explanation(
-        study, decision, policy.round, repr(policy), scale.unit, first, last, margin, exact, tuple(notes)
-    )
+    return reason
 
 
 def runner_up(problem: Problem, indices: Floats, arms: Ints, mask: Bools | None) -> tuple[Ints | None, bool]:

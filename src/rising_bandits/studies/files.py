@@ -15,6 +15,7 @@ from typing import Any
 from rising_bandits._files import replacing
 from rising_bandits.errors import InputError
 from rising_bandits.studies.events import KINDS, Event
+from rising_bandits.studies.history import history
 from rising_bandits.studies.log import Log
 from rising_bandits.studies.settings import Settings
 
@@ -33,6 +34,23 @@ def export(log: Log, path: Path) -> Path:
         rows = (_row(event, fold.labels) for event in events)
         with replacing(path) as aside:
             write(aside, header, rows)
+    return path
+
+
+def export_history(log: Log, path: Path) -> Path:
+    """Write a row for every outcome."""
+    table = history(log)
+    table["arm"] = [str(arm) for arm in table["arm"]]
+    table["super_arm"] = [[str(arm) for arm in arms] for arms in table["super_arm"]]
+    suffix = _suffix(path)
+    with replacing(path) as aside:
+        if suffix == ".parquet":
+            table.to_parquet(aside, index=False)
+        else:
+            # By hand, because pandas would round the outcomes.
+            plain = table.astype(object).where(table.notna(), None)
+            with aside.open("w") as handle:
+                handle.writelines(json.dumps(row, default=str) + "\n" for row in plain.to_dict("records"))
     return path
 
 

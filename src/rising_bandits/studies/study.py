@@ -16,8 +16,8 @@ from rising_bandits._checks import Floats
 from rising_bandits.errors import InputError
 from rising_bandits.policies.base import Policy
 from rising_bandits.problems.base import Label, Problem
-from rising_bandits.studies.explain import Explanation, explain_choice
-from rising_bandits.studies.files import export
+from rising_bandits.studies.explain import Explanation, Reason, explain_choice, reasons
+from rising_bandits.studies.files import export, export_history
 from rising_bandits.studies.fold import Entry, Fold, Underway
 from rising_bandits.studies.history import history, read_plays
 from rising_bandits.studies.log import Log, asked
@@ -237,6 +237,10 @@ class Study:
         """
         return history(self._log)
 
+    def arms(self) -> list[Reason]:
+        """What is known of every base arm now (of every super arm for policies that act on those)."""
+        return reasons(self.policy, self.scale)
+
     def explain(self, decision: int | Decision) -> Explanation:
         """Why a decision was made, from what was known when it was asked for.
 
@@ -263,6 +267,10 @@ class Study:
         A row is an event, with arms by label and outcomes in the user's unit. The file is written aside and renamed.
         """
         return export(self._log, Path(path))
+
+    def export_history(self, path: str | Path) -> Path:
+        """Write `history` as Parquet or JSON lines, for analysis or for `import_plays` elsewhere."""
+        return export_history(self._log, Path(path))
 
     def close(self) -> None:
         """Let go of the database; the study can still be used, and then opens it again."""
