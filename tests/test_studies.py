@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import rising_bandits as rb
-from rising_bandits.studies import Decay, Inverse, Log, Range
+from rising_bandits.studies import Decay, Inverse, Log, Range, Reciprocal
 from rising_bandits.studies import log as study_log
 
 ROADS = [("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("b", "c")]
@@ -383,6 +383,7 @@ SCALES = [
     Log(0.5, 8),
     Decay(half=50, unit="ms"),
     Inverse(half=50, unit="ms"),
+    Reciprocal(best=0.5, unit="ms"),
 ]
 
 

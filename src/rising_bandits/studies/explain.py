@@ -265,7 +265,8 @@ def _joined(labels: Sequence[Label]) -> str:
 
 
 def _number(value: float | None, unit: str = "", sign: str = "") -> str:
-    return "–" if value is None else f"{value:{sign}.4g}{unit}"
+    # What rounding leaves of a zero is no news.
+    return "–" if value is None else f"{round(value, 9) + 0.0:{sign}.4g}{unit}"
 
 
 def _score(score: float | None) -> str:

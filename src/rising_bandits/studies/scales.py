@@ -189,10 +189,38 @@ class Inverse(Scale):
         return self.half / value - self.half if 0.0 < value <= 1.0 else None
 
 
+@dataclass(frozen=True)
+class Reciprocal(Scale):
+    r"""A time or a cost, lower is better: :math:`\text{best}/x`, one for the best there can be.
+
+    With the reward ``harmonic`` a sum of such outcomes is what is minimised: the total time of a path.
+
+    >>> Reciprocal(best=2, unit="ms").value(8)
+    (8.0, 0.25)
+    """
+
+    best: float
+    unit: str = ""
+    lower_is_better: bool = field(default=True, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "best", _checks.number("best", self.best, low=0.0, open_low=True))
+
+    @property
+    def domain(self) -> tuple[float, float]:
+        return self.best, math.inf
+
+    def _to(self, outcome: float) -> float:
+        return self.best / outcome
+
+    def _back(self, value: float) -> float | None:
+        return self.best / value if value > 0.0 else None
+
+
 UNIT = Range()
 """Outcomes that are in [0, 1] already."""
 
-_TYPES: dict[str, type[Any]] = {kind.__name__: kind for kind in (Range, Log, Decay, Inverse)}
+_TYPES: dict[str, type[Any]] = {kind.__name__: kind for kind in (Range, Log, Decay, Inverse, Reciprocal)}
 
 
 def scale_from_spec(spec: Mapping[str, Any]) -> Scale:

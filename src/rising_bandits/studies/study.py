@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, overload
 
@@ -155,7 +154,7 @@ class Study:
                 if body is not None:
                     event = turn.add("tell" if final else "piece", body, entry.decision)
                     if len(pairs) > 1:
-                        staged[entry.decision] = copy.deepcopy(entry)
+                        staged[entry.decision] = replace(entry, told=list(entry.told))
                         staged[entry.decision].add(event)
         return news
 
