@@ -86,7 +86,7 @@ def memory(policy: rb.Policy) -> int:
     rule = policy.__dict__["_rule"]
     rings = getattr(rule, "rings", ())
     parts = [part for part in (*rule, *rings[1:]) if hasattr(part, "nbytes")]
-    return sum(part.nbytes for part in parts) + (8 * int(rings.book[0]) if rings else 0)
+    return int(sum(part.nbytes for part in parts)) + (8 * int(rings.book[0]) if rings else 0)
 
 
 def write_log(study: Study, tells: int) -> None:

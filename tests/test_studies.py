@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import rising_bandits as rb
 from rising_bandits.studies import Decay, Inverse, Log, Range, Reciprocal
 from rising_bandits.studies import log as study_log
+from rising_bandits.studies import storage as storage_module
 
 ROADS = [("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("b", "c")]
 PROBLEM = rb.problems.ShortestPath(ROADS, "a", "d")
@@ -282,6 +283,28 @@ def test_feedback_in_pieces(storage):
     assert study.policy.round == 2
     with pytest.raises(rb.AlreadyToldError):
         study.tell(decision, {rest[0]: 0.999})
+
+
+def test_a_decision_of_another_study_is_refused(storage):
+    one, other = make(storage, name="one"), make(storage, name="other")
+    decision = one.ask()
+    other.ask()
+    with pytest.raises(rb.InputError, match="decision must be one of study 'other', got one of 'one'"):
+        other.tell(decision, {})
+    assert rb.studies.open("one", storage=storage).tell(decision, {})
+
+
+def test_a_snapshot_that_cannot_be_kept_does_not_fail_a_tell(storage, monkeypatch):
+    study = make(storage)
+    decision = study.ask()
+    study._log._snapshot_seq = -(10**9)
+
+    def fail(*_):
+        raise rb.StorageError("there is no space left")
+
+    monkeypatch.setattr(storage_module.Writer, "keep_snapshot", fail)
+    assert study.tell(decision, outcomes_for(decision)) is True
+    assert rb.studies.open("s", storage=storage).policy.plays.sum() == len(decision.super_arm)
 
 
 def test_several_tells_count_together_or_not_at_all(storage):

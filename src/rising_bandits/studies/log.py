@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -9,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rising_bandits.errors import InputError
+from rising_bandits.errors import InputError, StorageError
 from rising_bandits.policies.base import Policy
 from rising_bandits.problems.base import Label, Problem, _label
 from rising_bandits.studies import snapshot
@@ -68,7 +69,9 @@ class Log:
                 yield turn
                 writer.append(self.number, turn.events)
             self._take(turn.fold, turn.events)
-            self._keep_snapshot(turn.fold)
+            # Who asks is waiting for an answer; who tells can wait a little longer now and then.
+            if any(event.kind != "ask" for event in turn.events):
+                self._keep_snapshot(turn.fold)
 
     def _take(self, fold: Fold, events: Sequence[Event] | Iterator[Event]) -> None:
         try:
@@ -152,7 +155,9 @@ class Log:
         wait = max(SNAPSHOT_EVENTS, self._snapshot_size // _BYTES_PER_EVENT)
         if fold.seq - self._snapshot_seq < wait:
             return
-        with self.storage.write() as writer:
+        newest = fold.seq
+        # The call that this follows is on disk already: a snapshot that cannot be kept must not make it fail.
+        with contextlib.suppress(StorageError), self.storage.write() as writer:
             newest = writer.snapshot_seq(self.number)
             if fold.seq - newest >= wait and writer.exists(self.number):
                 body = snapshot.dump(fold)

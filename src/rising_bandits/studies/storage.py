@@ -53,7 +53,7 @@ _LOCK_ROW = (
 
 
 # Building an encoder takes longer than encoding a small body.
-_ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
 
 
 def _url(storage: str) -> sa.URL:
@@ -90,7 +90,6 @@ class Storage:
         self.power_safe, self.timeout, self.clock = power_safe, timeout, clock
         if self.sqlite and not create and not Path(str(self.url.database)).exists():
             raise InputError(f"storage must exist to be opened, but there is no file {self.url.database!r}")
-        self.lock = threading.RLock()
         self._connect()
         with self.errors():
             self._migrate()
@@ -110,6 +109,7 @@ class Storage:
             sa_event.listen(self._engine, "connect", self._prepare)
             sa_event.listen(self._engine, "begin", _begin)
         self._open: sa.Connection | None = None
+        self._lock = threading.RLock()
         self._pid = os.getpid()
 
     def _prepare(self, connection: Any, record: Any) -> None:
@@ -123,12 +123,16 @@ class Storage:
             connection.execute(f"PRAGMA {pragma}")
 
     @property
-    def _connection(self) -> sa.Connection:
+    def lock(self) -> threading.RLock:
+        """One thread at a time; in a fork, a new lock and a new connection."""
         if self._pid != os.getpid():
-            # A connection must not be shared with the process that this one was forked from.
+            # Neither a connection nor a lock must be shared with the process that this one was forked from.
             self._engine.dispose(close=False)
-            self.lock = threading.RLock()
             self._connect()
+        return self._lock
+
+    @property
+    def _connection(self) -> sa.Connection:
         if self._open is None or self._open.closed or self._open.invalidated:
             self._open = self._engine.connect()
         return self._open
@@ -169,12 +173,11 @@ class Storage:
 
     @contextlib.contextmanager
     def _transaction(self, begin: str) -> Iterator[sa.Connection]:
-        with self.errors():
+        with self.lock, self.errors():
             connection = self._connection
-            with self.lock:
-                connection.info["begin"] = begin
-                with connection.begin():
-                    yield connection
+            connection.info["begin"] = begin
+            with connection.begin():
+                yield connection
 
     @contextlib.contextmanager
     def read(self) -> Iterator[Reader]:

@@ -145,7 +145,7 @@ class Study:
             staged: dict[int, Entry] = {}
             news = []
             for decision, outcomes in pairs:
-                number = decision.id if isinstance(decision, Decision) else decision
+                number = self._id(decision)
                 entry = self._log.entry(turn.fold, turn.writer, number)
                 entry = staged.get(entry.decision, entry)
                 late = self._late(entry, turn.now)
@@ -157,6 +157,14 @@ class Study:
                         staged[entry.decision] = replace(entry, told=list(entry.told))
                         staged[entry.decision].add(event)
         return news
+
+    def _id(self, decision: int | Decision) -> int:
+        if not isinstance(decision, Decision):
+            return decision
+        there, here = decision.study._log, self._log
+        if (there.storage.url, there.number) != (here.storage.url, here.number):
+            raise InputError(f"decision must be one of study {self.name!r}, got one of {decision.study.name!r}")
+        return decision.id
 
     def _late(self, entry: Entry, now: float) -> float | None:
         expires = self.settings.expires
@@ -245,7 +253,7 @@ class Study:
 
         For an old decision the log is read again from the last snapshot before it.
         """
-        number = decision.id if isinstance(decision, Decision) else decision
+        number = self._id(decision)
         with self._log.look() as (fold, reader):
             entry = self._log.entry(fold, reader, number)
             ask = reader.of_decision(self._log.number, entry.decision)[0]
