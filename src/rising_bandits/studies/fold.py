@@ -60,6 +60,9 @@ class Learned:
     """A policy, and which arm of its problem has which key."""
 
     def __init__(self, policy: Policy, body: dict[str, Any]) -> None:
+        self._set(policy, body)
+
+    def _set(self, policy: Policy, body: dict[str, Any]) -> None:
         self.policy = policy
         self.body = body
         """The body of the event that brought the problem."""
@@ -99,7 +102,7 @@ class Learned:
     def _control(self, event: Event, resolve: Resolve) -> None:
         if event.kind == "problem":
             origin = [self.arm_of.get(key, -1) for key in event.body["keys"]]
-            self.__init__(self.policy.rebase(resolve(event.body), origin), event.body)  # type: ignore[misc]
+            self._set(self.policy.rebase(resolve(event.body), origin), event.body)
             self.policy.give_up(self.body["unreachable"])
         elif event.kind == "reset":
             gone = {self.arm_of[key] for key in event.body["arms"] if key in self.arm_of}
