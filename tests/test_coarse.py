@@ -75,7 +75,20 @@ def test_nothing_is_rounded_while_the_window_is_short():
 
 def test_it_is_a_policy_like_any_other():
     check_policy(lambda: rb.CRUCB(sigma=0.05, resolution=4))
-    check_policy(lambda: rb.RedUCB(sigma=0.05, resolution=4))
+
+
+def test_it_serves_super_arms_too():
+    task = rb.tasks.get("k-max")
+    fast, slow = (
+        rb.simulate(task, rb.RedUCB(sigma=0.05, resolution=4), horizon=600, seed=1, compiled=compiled)
+        for compiled in (True, False)
+    )
+    assert fast.super_arm_plays == slow.super_arm_plays
+    policy = rb.RedUCB(sigma=0.05, resolution=4)
+    policy.start(task.problem, rng=0)
+    play(policy, task.problem, 100, seed=1)
+    again = rb.RedUCB.from_state(json.loads(json.dumps(policy.state())))
+    assert again.indices().tolist() == policy.indices().tolist()
 
 
 def test_memory_stays_and_decisions_are_as_good():
