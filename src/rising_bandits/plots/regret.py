@@ -29,9 +29,23 @@ def draw_regret(axes: Any, bands: dict[str, Band], heading: str) -> None:
         mean, low, high = (np.concatenate([[0.0], part]) / thousands for part in (curve.mean, curve.low, curve.high))
         axes.fill_between(x, low, high, color=style.colour, alpha=0.18, linewidth=0)
         axes.plot(x, mean, color=style.colour, linestyle=style.line, linewidth=style.width)
-    ends = [float(curve.mean[-1]) / thousands for curve in bands.values()]
-    heights = spread(ends, gap=0.062 * (top - bottom) / thousands)
-    last = max(float(curve.rounds[-1]) for curve in bands.values()) / thousands
+    draw_ends(axes, bands, scale=thousands)
+    runs = next(iter(bands.values())).runs
+    # A comparison in which nobody has any regret still needs an axis.
+    axes.set_ylim(1.05 * bottom / thousands, 1.05 * max(top, bottom + 1e-9) / thousands)
+    axes.set_xlabel("round (thousands)")
+    axes.set_ylabel("cumulative expected regret (thousands)")
+    seeds = "one seed" if runs == 1 else f"mean and 99% t-interval over {runs} seeds"
+    axes.set_title(f"{heading}: {seeds}")
+
+
+def draw_ends(axes: Any, bands: dict[str, Band], scale: float) -> None:
+    """Write the name of each policy at the end of its line, in units of ``scale``; bands come highest first."""
+    top = max(float(curve.high.max()) for curve in bands.values())
+    bottom = min(0.0, *(float(curve.low.min()) for curve in bands.values()))
+    ends = [float(curve.mean[-1]) / scale for curve in bands.values()]
+    heights = spread(ends, gap=0.062 * (top - bottom) / scale)
+    last = max(float(curve.rounds[-1]) for curve in bands.values()) / scale
     for (label, _), end, height in zip(bands.items(), ends, heights, strict=True):
         style = look(label)
         # A thin leader ties a label that had to move to the line it belongs to.
@@ -45,14 +59,7 @@ def draw_regret(axes: Any, bands: dict[str, Band], heading: str) -> None:
         )
         weight = "bold" if label == "crucb" else "normal"
         axes.text(1.05 * last, height, title(label), color=style.colour, va="center", fontweight=weight)
-    runs = next(iter(bands.values())).runs
     axes.set_xlim(0, last)
-    # A comparison in which nobody has any regret still needs an axis.
-    axes.set_ylim(1.05 * bottom / thousands, 1.05 * max(top, bottom + 1e-9) / thousands)
-    axes.set_xlabel("round (thousands)")
-    axes.set_ylabel("cumulative expected regret (thousands)")
-    seeds = "one seed" if runs == 1 else f"mean and 99% t-interval over {runs} seeds"
-    axes.set_title(f"{heading}: {seeds}")
 
 
 def plot_regret(runs: Sequence[StoredRun], task: str, path: Path) -> list[Path]:

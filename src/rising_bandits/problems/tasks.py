@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from rising_bandits import _checks
 from rising_bandits._checks import Floats
-from rising_bandits.curves import Curve, Flat, Gaussian, LateBloomer, Linear, Noise, Noiseless, Scaled
+from rising_bandits.curves import Curve, Failing, Flat, Gaussian, LateBloomer, Linear, Noise, Noiseless, Scaled
 from rising_bandits.errors import InputError
 from rising_bandits.problems.base import Problem
 from rising_bandits.problems.graphs import ShortestPath, SpanningTree
@@ -46,6 +46,10 @@ class Task:
                 raise InputError(f"curves must be curves such as Flat(0.5), got {curve!r}")
         if not isinstance(self.noise, Noise):
             raise InputError(f"noise must be a noise model such as Gaussian(0.01), got {self.noise!r}")
+        if isinstance(self.noise, Failing) and len(self.noise.chances) != self.problem.n_arms:
+            raise InputError(
+                f"chances must hold one curve per base arm, {self.problem.n_arms}, got {len(self.noise.chances)}"
+            )
 
     @property
     def sigma(self) -> float:
