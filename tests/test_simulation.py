@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import rising_bandits as rb
-from rising_bandits.curves import Bernoulli, Exponential, Flat, Linear, Noiseless, PowerLaw
+from rising_bandits.curves import Bernoulli, Exponential, Flat, Gaussian, Linear, Noiseless, PowerLaw
 from rising_bandits.simulation import Simulation, checkpoints
 
 POLICIES = ["crucb", "r-ed-ucb", "sw-ucb", "sw-cucb", "sw-ts", "sw-cts", "oracle", "random"]
