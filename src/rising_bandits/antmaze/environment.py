@@ -64,6 +64,7 @@ class AntMazeEnv(gymnasium.Env[dict[str, Floats], npt.NDArray[np.float32]]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Floats], dict[str, Any]]:
+        """Put the ant at its start; see the class for ``options``."""
         super().reset(seed=seed)
         options = options or {}
         if unknown := sorted(set(options) - {"start", "goal"}):
@@ -74,6 +75,7 @@ class AntMazeEnv(gymnasium.Env[dict[str, Floats], npt.NDArray[np.float32]]):
         return self._observe(), {}
 
     def step(self, action: npt.NDArray[np.float32]) -> tuple[dict[str, Floats], float, bool, bool, dict[str, Any]]:
+        """Hold an action for 0.1 seconds."""
         self.world.step(np.clip(np.asarray(action, dtype=np.float64), -1.0, 1.0))
         seen = self._observe()
         reward = float(self.compute_reward(seen["achieved_goal"], seen["desired_goal"], {}))
@@ -88,6 +90,7 @@ class AntMazeEnv(gymnasium.Env[dict[str, Floats], npt.NDArray[np.float32]]):
         return self._camera.picture(self.world.data)
 
     def close(self) -> None:
+        """Give the graphics context back."""
         if self._camera is not None:
             self._camera.close()
             self._camera = None

@@ -18,6 +18,17 @@ if TYPE_CHECKING:
     from rising_bandits.antmaze.pool import News
     from rising_bandits.antmaze.runs import Result, TrainSpec
 
+REPLAYED = (
+    "crucb(epsilon=0.25)",
+    "r-ed-ucb(epsilon=0.25)",
+    "sw-ucb(window=0.25)",
+    "sw-cucb(window=0.25)",
+    "sw-ts(window=0.25)",
+    "sw-cts(window=0.25)",
+    "oracle",
+)
+"""The policies of the trained experiment: every window is a quarter of the plays."""
+
 app = typer.Typer(help="An ant learns to walk while a bandit learns where to send it.", no_args_is_help=True)
 
 
@@ -90,6 +101,66 @@ def report(
         return
     _print(results)
     out.print(f"\nreport: {page}", soft_wrap=True)
+
+
+@app.command("record")
+def record(
+    folders: Annotated[list[Path], typer.Argument(help="Result files, run folders, or folders of them, of one map.")],
+    out_file: Annotated[Path, typer.Option("--out", help="The file to write.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
+) -> None:
+    """Measure outcome curves by tries from trained runs, as the file that the tasks antmaze-* replay."""
+    from rising_bandits.antmaze.recording import write_recording
+    from rising_bandits.antmaze.runs import find_results
+
+    results = find_results(folders)
+    data = write_recording(results, out_file)
+    if as_json:
+        print_json(data)
+        return
+    out.print(f"\n[bold]recorded[/bold] from {len(results)} trained runs on the {data['maze']} map")
+    print_table(
+        ["edge", "borrowed", "tries", "chance at 100", "at 500", "at the end", "steps at the end"],
+        [
+            [
+                edge["edge"],
+                "yes" if edge["borrowed"] else "",
+                f"{edge['tries']:,}",
+                *(f"{np.interp(n, edge['plays'], edge['chance']):.0%}" for n in (100, 500)),
+                f"{edge['chance'][-1]:.0%}",
+                f"{edge['chance'][-1] / edge['mean'][-1]:.0f}" if edge["mean"][-1] > 0 else "–",
+            ]
+            for edge in data["edges"]
+        ],
+        5,
+    )
+    out.print(f"\nfile: {out_file}", soft_wrap=True)
+
+
+@app.command("replay")
+def replay(
+    maze: Annotated[list[str] | None, typer.Option("--map", help="easy or complex; by default both.")] = None,
+    policy: Annotated[
+        list[str] | None, typer.Option(help="A policy, or all for the paper's six and the oracle.")
+    ] = None,
+    seeds: Annotated[int, typer.Option(help="How many runs of each.")] = 20,
+    first_seed: Annotated[int, typer.Option(help="The first seed.")] = 0,
+    out_folder: Annotated[Path, typer.Option("--out", help="Folder for the results.")] = Path("results/replay"),
+    workers: Annotated[int | None, typer.Option(help="Processes to use; by default one a core.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
+) -> None:
+    """Compare policies in seconds on the recorded curves, with the windows of the trained experiment."""
+    from rising_bandits.cli.run import report_runs
+    from rising_bandits.experiments import make_plan
+    from rising_bandits.problems import recorded
+
+    names = [f"antmaze-{name}" for name in maze] if maze else recorded.names()
+    if unknown := [name for name in names if name not in recorded.names()]:
+        known = ", ".join(name.removeprefix("antmaze-") for name in recorded.names())
+        raise InputError(f"--map must be one of {known}, got {unknown[0].removeprefix('antmaze-')!r}")
+    texts = [text for given in policy or ["all"] for text in (REPLAYED if given == "all" else [given])]
+    plan = make_plan(names, texts, seeds=seeds, first_seed=first_seed)
+    report_runs(plan, out_folder, workers, plot=True, as_json=as_json)
 
 
 def _row(result: Result) -> dict[str, Any]:

@@ -143,7 +143,7 @@ def plot_training_regret(results: Sequence[Result], path: Path) -> list[Path]:
             for row in rows:
                 axes.plot(x, row, color=style.colour, linewidth=0.5, alpha=0.5)
             axes.plot(x, rows.mean(axis=0), color=style.colour, linestyle=style.line, linewidth=style.width)
-        draw_ends(axes, bands, scale=1.0)
+        draw_ends(axes, bands)
         axes.set_xlabel("episode")
         axes.set_ylabel("cumulative regret (1 / steps)")
         seeds = max(band.runs for band in bands.values())

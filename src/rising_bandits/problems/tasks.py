@@ -35,6 +35,8 @@ class Task:
     description: str = ""
     cascade: bool = False
     """Whether a super arm stops at its first outcome of 0; arms after it are not played."""
+    recorded: bool = False
+    """Whether the curves were measured, so that a run replays them."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "curves", tuple(self.curves))
