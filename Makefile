@@ -29,6 +29,7 @@ check: $(READY)
 
 bench: $(READY)  ## speed as ratios to a C yardstick, printed and written to results/bench.json
 	$(BIN)/python bench/bench.py
+	$(BIN)/python bench/studies.py
 
 docs: $(READY)  ## the documentation as a site, in docs/_build/html
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html

@@ -17,6 +17,7 @@ from rising_bandits import _compile
 
 CONTRACT = ["CRUCB", "RedUCB", "SWUCB", "SWCUCB", "SWTS", "SWCTS", "Oracle", "Random"]
 CONTRACT += ["simulate", "optimal_constant", "tasks", "problems"]
+ON_DEMAND = ["studies", "plots"]
 
 
 def python(code: str, **environment: str) -> str:
@@ -30,6 +31,9 @@ def test_the_public_names_are_there():
     for name in CONTRACT:
         assert hasattr(rb, name)
         assert name in rb.__all__
+    for name in ON_DEMAND:
+        assert hasattr(rb, name)
+    assert not hasattr(rb, "nonsense")
     for name in ["ShortestPath", "Matching", "SpanningTree", "TopK", "KMax", "LinearConstraints", "Explicit"]:
         assert hasattr(rb.problems, name)
     assert sorted(rb.__all__) == sorted(set(rb.__all__))
@@ -73,6 +77,8 @@ def test_importing_loads_nothing_heavy():
         "dask",
         "typer",
         "rich",
+        "sqlalchemy",
+        "alembic",
     ):
         assert heavy not in loaded
 
@@ -82,6 +88,23 @@ def test_the_package_is_typed_and_small():
     needed = [line for line in metadata.requires("rising-bandits") or [] if "extra ==" not in line]
     names = {line.split(">")[0].split(";")[0].strip() for line in needed}
     assert names == {"numpy", "scipy", "numba", "networkx", "matplotlib", "pyarrow", "typer", "rich"}
+
+
+def test_a_missing_extra_is_named():
+    code = (
+        "import sys\n"
+        "import rising_bandits as rb\n"
+        "sys.modules['sqlalchemy'] = None\n"
+        "import importlib.util\n"
+        "find = importlib.util.find_spec\n"
+        "importlib.util.find_spec = lambda name, *rest: None if name == 'sqlalchemy' else find(name, *rest)\n"
+        "try:\n"
+        "    rb.studies\n"
+        "except rb.MissingExtraError as error:\n"
+        "    print(error)\n"
+    )
+    said = "studies needs sqlalchemy, which is not installed; pip install 'rising-bandits[studies]'\n"
+    assert python(code) == said
 
 
 def test_every_public_object_is_documented_with_an_example():

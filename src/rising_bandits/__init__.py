@@ -6,12 +6,19 @@
 1000
 """
 
+from importlib import import_module
+from typing import Any
+
 from rising_bandits import curves, oracles, policies, problems, theory
 from rising_bandits.errors import (
+    AlreadyToldError,
+    ExpiredError,
     InfeasibleError,
     InputError,
+    MissingExtraError,
     NotStartedError,
     RisingBanditsError,
+    StorageError,
     TooManySuperArmsError,
 )
 from rising_bandits.policies import CRUCB, SWCTS, SWCUCB, SWTS, SWUCB, IndexPolicy, Oracle, Policy, Random, RedUCB
@@ -27,9 +34,12 @@ __all__ = [
     "SWCUCB",
     "SWTS",
     "SWUCB",
+    "AlreadyToldError",
+    "ExpiredError",
     "IndexPolicy",
     "InfeasibleError",
     "InputError",
+    "MissingExtraError",
     "NotStartedError",
     "OptimalConstant",
     "Oracle",
@@ -41,6 +51,7 @@ __all__ = [
     "RisingBanditsError",
     "Run",
     "Simulation",
+    "StorageError",
     "Task",
     "TooManySuperArmsError",
     "curves",
@@ -52,3 +63,12 @@ __all__ = [
     "tasks",
     "theory",
 ]
+
+_ON_DEMAND = ("antmaze", "plots", "studies")
+"""Rooms that load large packages, or that need an extra: imported when they are first named."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ON_DEMAND:
+        return import_module(f"rising_bandits.{name}")
+    raise AttributeError(f"module 'rising_bandits' has no attribute {name!r}")

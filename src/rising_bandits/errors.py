@@ -21,3 +21,19 @@ class TooManySuperArmsError(RisingBanditsError, ValueError):
 
 class NotStartedError(RisingBanditsError, RuntimeError):
     """A policy was asked for a decision before ``start``."""
+
+
+class MissingExtraError(RisingBanditsError, ImportError):
+    """A part of the library needs packages that are not installed; the message names the extra."""
+
+
+class StorageError(RisingBanditsError, RuntimeError):
+    """A database is full, locked, out of reach or newer than this program; nothing was acknowledged."""
+
+
+class AlreadyToldError(InputError):
+    """A decision was told before, with other content; what was told first stands."""
+
+
+class ExpiredError(InputError):
+    """A decision was not told in time; its arms do not count as played."""

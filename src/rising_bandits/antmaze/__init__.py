@@ -3,25 +3,13 @@
 Needs MuJoCo, Gymnasium, JAX and Optax: ``pip install 'rising-bandits[antmaze]'``.
 """
 
-from rising_bandits.errors import RisingBanditsError
-
-try:
-    from rising_bandits.antmaze.environment import AntMazeEnv, register
-    from rising_bandits.antmaze.mazes import COMPLEX, EASY, MAZES, Box, Maze
-    from rising_bandits.antmaze.runs import POLICIES, Result, RunFolder, TrainSpec, read_result, train
-    from rising_bandits.antmaze.settings import PRESETS, Settings, preset
-    from rising_bandits.antmaze.training import Training
-    from rising_bandits.antmaze.world import World
-except ModuleNotFoundError as error:
-    if error.name not in ("mujoco", "gymnasium", "jax", "jaxlib", "optax"):
-        raise
-
-    class MissingExtraError(RisingBanditsError, ImportError):
-        """An optional part of the library was asked for that is not installed."""
-
-    raise MissingExtraError(
-        f"AntMaze needs {error.name}, which is not installed; use: pip install 'rising-bandits[antmaze]'"
-    ) from None
+from rising_bandits.antmaze import _extra as _extra  # isort: skip
+from rising_bandits.antmaze.environment import AntMazeEnv, register
+from rising_bandits.antmaze.mazes import COMPLEX, EASY, MAZES, Box, Maze
+from rising_bandits.antmaze.runs import POLICIES, Result, RunFolder, TrainSpec, read_result, train
+from rising_bandits.antmaze.settings import PRESETS, Settings, preset
+from rising_bandits.antmaze.training import Training
+from rising_bandits.antmaze.world import World
 
 register()
 

@@ -21,10 +21,10 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from rising_bandits._checks import Floats
+from rising_bandits._files import replacing
 from rising_bandits.antmaze.mazes import Maze
 from rising_bandits.antmaze.runs import Result
 from rising_bandits.errors import InputError
-from rising_bandits.experiments.store import replacing
 
 ENOUGH = 200
 KNOTS = 48

@@ -20,6 +20,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from rising_bandits._files import replacing
 from rising_bandits.antmaze import mazes
 from rising_bandits.antmaze.buffer import Buffer
 from rising_bandits.antmaze.record import Record
@@ -27,7 +28,6 @@ from rising_bandits.antmaze.settings import Settings, preset
 from rising_bandits.antmaze.training import Training
 from rising_bandits.errors import InputError
 from rising_bandits.experiments.plan import make_policy, parse_policy
-from rising_bandits.experiments.store import replacing
 
 FORMAT = 1
 POLICIES = ("crucb", "r-ed-ucb", "sw-ucb", "sw-cucb", "sw-ts", "sw-cts", "oracle")

@@ -5,18 +5,16 @@ Everything is written aside and renamed, so a file that exists is whole.
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import json
 import math
-import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rising_bandits._compile import source_hash
+from rising_bandits._files import replacing
 from rising_bandits.errors import InputError
 from rising_bandits.experiments.plan import RunSpec
 from rising_bandits.simulation import Run
@@ -25,20 +23,6 @@ FORMAT = 1
 NUMBERS_HASH = source_hash("curves", "oracles", "policies", "problems", "simulation", "theory")
 """A hash of the sources that decide what numbers a run gives: results of other ones are run again."""
 _META = b"rising_bandits"
-
-
-@contextlib.contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A path to write to, which takes the place of ``path`` once it is whole and on disk."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        yield aside
-        with aside.open("rb+") as handle:
-            os.fsync(handle.fileno())
-        aside.replace(path)
-    finally:
-        aside.unlink(missing_ok=True)
 
 
 class ResultStore:

@@ -1,5 +1,8 @@
 """Pictures: data first, then drawing."""
 
+from importlib import import_module
+from typing import Any
+
 from rising_bandits.plots.diagnosis import draw_diagnosis, plot_diagnosis
 from rising_bandits.plots.overview import plot_overview
 from rising_bandits.plots.regret import draw_regret, plot_regret, regret_bands
@@ -18,3 +21,12 @@ __all__ = [
     "regret_bands",
     "title",
 ]
+
+_STUDIES = ("draw_explanation", "plot_explanation", "plot_study")
+
+
+def __getattr__(name: str) -> Any:
+    # Pictures of studies need the extra that studies need; the others do not.
+    if name in _STUDIES:
+        return getattr(import_module("rising_bandits.plots.studies"), name)
+    raise AttributeError(f"module 'rising_bandits.plots' has no attribute {name!r}")

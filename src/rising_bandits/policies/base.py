@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -35,6 +36,7 @@ class Policy(ABC):
     rng: np.random.Generator
     _round: int = 0
     _proposed: bytes = b""
+    _underway: Sequence[Ints] = ()
 
     def start(self, problem: Problem, horizon: int | None = None, rng: np.random.Generator | int | None = None) -> None:
         """Forget everything and begin at round 1 on a problem."""
@@ -63,10 +65,18 @@ class Policy(ABC):
     def _begin(self, problem: Problem, horizon: int | None) -> None:
         """Build the state for a problem, or refuse before anything changes."""
 
-    def select(self, mask: npt.ArrayLike | None = None) -> Ints:
-        """The arms to play this round, ascending. ``mask`` is True for arms that may not be used now."""
+    def select(self, mask: npt.ArrayLike | None = None, underway: Sequence[Ints] = ()) -> Ints:
+        """The arms to play this round, ascending. ``mask`` is True for arms that may not be used now.
+
+        ``underway`` are super arms that were chosen and not observed yet. A policy that still covers the arms
+        turns to others than those; nothing else depends on it.
+        """
         self._check_started()
-        arms = np.sort(self._choose(None) if mask is None else self._choose_masked(mask))
+        self._underway = underway
+        try:
+            arms = np.sort(self._choose(None) if mask is None else self._choose_masked(mask))
+        finally:
+            self._underway = ()
         self._proposed = arms.tobytes()
         return arms
 
@@ -130,6 +140,62 @@ class Policy(ABC):
             numbers = numbers[order + [place for place, was in enumerate(played) if not was]]
         self._learn(numbers, values, count)
         self._round += 1
+
+    def take_in(self, arms: Ints, outcomes: Floats, played: int, rounds: int = 1) -> None:
+        """`observe` for callers that have checked: the first ``played`` arms were played, the rest were not.
+
+        The arms need not be feasible any more, as when a problem changed while a report was on its way.
+        """
+        self._learn(arms, outcomes, played)
+        self._round += rounds
+
+    def absorb(self, arm: int, outcomes: Floats) -> None:
+        """Take in plays of one base arm that no round of this policy brought, oldest first, in [0, 1]."""
+        raise InputError(f"{type(self).__name__} cannot take in plays of single base arms; use CRUCB or SWCUCB")
+
+    def pass_rounds(self, rounds: int) -> None:
+        """Count rounds that were played before, as those behind plays that were absorbed."""
+        self._check_started()
+        self._round += _checks.integer("rounds", rounds, low=0)
+
+    def give_up(self, arms: Iterable[int]) -> None:
+        """Never aim at these arms to cover them: no super arm holds them."""
+        return
+
+    def rebase(self, problem: Problem, origin: Sequence[int] | Ints) -> Self:
+        """A policy on ``problem`` that knows what this one knows; the round goes on.
+
+        ``origin`` says for every base arm of ``problem`` which arm of the present problem it was, or -1 for one
+        that begins anew. The policy itself is left as it is.
+
+        >>> import rising_bandits as rb
+        >>> old = rb.SWCUCB(window=10)
+        >>> old.start(rb.problems.TopK(["x", "y"], k=1), rng=0)
+        >>> old.observe([1], [0.5])
+        >>> new = old.rebase(rb.problems.TopK(["y", "z"], k=1), [1, -1])
+        >>> new.plays.tolist(), new.round
+        ([1, 0], 2)
+        """
+        self._check_started()
+        places = np.asarray(origin, dtype=np.int64)
+        if places.shape != (problem.n_arms,) or places.max(initial=-1) >= self.problem.n_arms:
+            raise InputError(
+                f"origin must hold one of the {self.problem.n_arms} present arms, or -1, for each of the "
+                f"{problem.n_arms} new ones, got {origin!r}"
+            )
+        policy = type(self)(**self.parameters())
+        policy.start(problem, self.horizon, copy.deepcopy(self.rng))
+        policy._inherit(self, places)
+        policy._round = self._round
+        return policy
+
+    def _inherit(self, old: Self, origin: Ints) -> None:
+        """Take over from another policy what it knows of each arm; ``origin`` is -1 for arms that begin anew."""
+        return
+
+    def copy(self) -> Self:
+        """An independent copy that goes on bit for bit; the problem is shared."""
+        return copy.deepcopy(self, {id(problem := getattr(self, "problem", None)): problem})
 
     def _checked_arms(self, arms: Sequence[int] | Ints) -> Ints:
         numbers = _checks.arms(arms, self.problem.n_arms)
@@ -242,6 +308,12 @@ class Cover:
     def give_up(self, unit: int) -> None:
         """Stop aiming at a unit that no super arm holds."""
         self.aims[unit] = PLAYS_FIRST
+
+    def copy(self) -> Cover:
+        """An independent copy."""
+        cover = Cover(self.aims.size)
+        cover.aims[:], cover._next = self.aims, self._next
+        return cover
 
     def reset(self) -> None:
         """Look from the first unit again (after the counts were replaced)."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from rising_bandits import _checks
 from rising_bandits.errors import InputError
+from rising_bandits.policies.coarse import Coarse, make_coarse
 from rising_bandits.policies.levels import BaseArmPolicy
 from rising_bandits.policies.rising import Rising, make_rising
 from rising_bandits.problems.base import Problem
@@ -29,13 +30,15 @@ def bonus_constant(bonus: str | float) -> float:
     )
 
 
-@dataclass(kw_only=True, eq=False)
+@dataclass(kw_only=True, eq=False, repr=False)
 class RisingParameters:
     """What policies on the rising index are told, checked."""
 
     epsilon: float = 0.125
     sigma: float = 0.01
     bonus: str | float = "paper"
+    resolution: int | None = None
+    """None keeps every outcome of two windows; a number keeps so many blocks of outcomes per window."""
 
     def __post_init__(self) -> None:
         self.epsilon = _checks.number("epsilon", self.epsilon, low=0.0, high=0.5, open_low=True, open_high=True)
@@ -44,6 +47,20 @@ class RisingParameters:
         constant = bonus_constant(self.bonus)
         if not isinstance(self.bonus, str):
             self.bonus = constant
+        if self.resolution is not None:
+            wanted = "None for the exact index, or an integer from 4 to 4096, the blocks in a window"
+            self.resolution = _checks.integer("resolution", self.resolution, low=4, high=4096, wanted=wanted)
+
+    def __repr__(self) -> str:
+        given = f"epsilon={self.epsilon!r}, sigma={self.sigma!r}, bonus={self.bonus!r}"
+        coarse = "" if self.resolution is None else f", resolution={self.resolution!r}"
+        return f"{type(self).__name__}({given}{coarse})"
+
+    def _make(self, n_units: int, sigma: float) -> Rising | Coarse:
+        constant = bonus_constant(self.bonus)
+        if self.resolution is None:
+            return make_rising(n_units, epsilon=self.epsilon, sigma=sigma, constant=constant)
+        return make_coarse(n_units, epsilon=self.epsilon, sigma=sigma, constant=constant, resolution=self.resolution)
 
 
 class CRUCB(RisingParameters, BaseArmPolicy):
@@ -58,7 +75,9 @@ class CRUCB(RisingParameters, BaseArmPolicy):
         + \sigma (t-N+h-1) \sqrt{\frac{10 \log t^3}{h^3}}, \quad l = N-h+1..N.
 
     Assumes means that rise and are concave in an arm's own plays, and noise that is
-    ``sigma``-subgaussian. Costs O(1) per arm and round, and O(``epsilon`` N) memory per arm.
+    ``sigma``-subgaussian. Costs O(1) per arm and round, and O(``epsilon`` N) memory per arm. With a
+    ``resolution`` R it is O(R) memory for good: the index is the exact one of a window that is longer by
+    less than h/R and older by less than h/R (see `rising_bandits.policies.coarse`).
 
     >>> import numpy as np, rising_bandits as rb
     >>> policy = CRUCB(sigma=0.1)
@@ -72,5 +91,5 @@ class CRUCB(RisingParameters, BaseArmPolicy):
 
     name = "crucb"
 
-    def make_rule(self, n_units: int, problem: Problem, horizon: int | None) -> Rising:
-        return make_rising(n_units, epsilon=self.epsilon, sigma=self.sigma, constant=bonus_constant(self.bonus))
+    def make_rule(self, n_units: int, problem: Problem, horizon: int | None) -> Rising | Coarse:
+        return self._make(n_units, self.sigma)

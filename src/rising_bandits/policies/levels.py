@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, Self
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from rising_bandits.policies.actors import BaseArms, SuperArms, largest
 from rising_bandits.policies.base import PLAYS_FIRST, Cover, Policy
 from rising_bandits.policies.operations import assume, indices, select, update, update_all
 from rising_bandits.policies.rings import with_room
+from rising_bandits.policies.terms import terms_of
 from rising_bandits.problems.base import Problem
 
 
@@ -46,6 +47,46 @@ class RulePolicy(Policy):
         old = getattr(self._rule, "rings", None)
         if old is not None and (new := with_room(old, pushes)) is not old:
             self._rule = self._rule._replace(rings=new)
+
+    def terms(self) -> dict[str, Floats] | None:
+        """What the indices are made of, by name and per unit, or None where the rule does not say.
+
+        >>> import rising_bandits as rb
+        >>> policy = rb.CRUCB(sigma=0.0)
+        >>> policy.start(rb.problems.TopK(["x"], k=1))
+        >>> for outcome in (0.25, 0.5):
+        ...     policy.observe([0], [outcome])
+        >>> {name: part.tolist() for name, part in policy.terms().items()}
+        {'recent average': [0.5], 'predicted improvement': [0.25], 'bonus': [0.0]}
+        """
+        self._check_started()
+        return terms_of(self._rule, self._round)
+
+    def copy(self) -> Self:
+        if not isinstance(self._rule, tuple):
+            return super().copy()
+        policy = copy.copy(self)
+        policy._rule = plain.copy_rule(self._rule)
+        policy._cover = self._cover.copy()
+        # Other policies, and copies of policies, must not be moved by what this one draws.
+        policy.rng = copy.deepcopy(self.rng)
+        return policy
+
+    def _inherit(self, old: Self, origin: Ints) -> None:
+        units = self._units_from(old, origin)
+        if not isinstance(self._rule, tuple):
+            self._rule.inherit(old._rule, units)
+            return
+        again = (old._rule.plays < PLAYS_FIRST) & (old._cover.aims >= PLAYS_FIRST)
+        if old.problem is self.problem:
+            again[:] = False
+            self._cover.aims[units >= 0] = old._cover.aims[units[units >= 0]]
+        # On a new problem a unit that was given up may be within reach: it is looked at as if for the first time.
+        self._rule = plain.rearrange_rule(self._rule, old._rule, units, again)
+
+    def _units_from(self, old: Self, origin: Ints) -> Ints:
+        """For every unit of this policy the unit of the old one that it was, or -1."""
+        return origin
 
     def _dump(self) -> dict[str, Any]:
         return {"rule": plain.dump_rule(self._rule), "aims": plain.encode_array(self._cover.aims)}
@@ -84,27 +125,33 @@ class BaseArmPolicy(RulePolicy):
     def _aim(self, mask: Bools | None) -> Ints | None:
         """A super arm that holds an arm which still needs plays, and many like it."""
         while (target := self._cover.target(self._rule.plays)) is not None:
+            if mask is not None or self._underway:
+                return self._aim_beyond(mask)
             waiting = self._cover.waiting(self._rule.plays)
-            arms = self.problem.oracle.containing(target, mask=mask, prefer=waiting)
+            arms = self.problem.oracle.containing(target, prefer=waiting)
             if arms is not None:
                 return arms
-            if mask is None:
-                self._give_up(target)
-                continue
-            # Blocked now, not for ever: look for another one that can be reached.
-            for other in np.flatnonzero(waiting & ~mask)[:8]:
-                arms = self.problem.oracle.containing(int(other), mask=mask, prefer=waiting)
-                if arms is not None:
-                    return arms
-            return None
+            self._give_up(target)
+        return None
+
+    def _aim_beyond(self, mask: Bools | None) -> Ints | None:
+        """The same, past arms that are blocked now (not for ever) and past those that get their plays already."""
+        expected = self._rule.plays.copy()
+        for arms in self._underway:
+            expected[arms] += 1
+        waiting = self._cover.waiting(expected)
+        free = waiting if mask is None else waiting & ~mask
+        for target in np.flatnonzero(free)[:8]:
+            found = self.problem.oracle.containing(int(target), mask=mask, prefer=waiting)
+            if found is not None:
+                return found
         return None
 
     def _choose(self, mask: Bools | None) -> Ints:
         arms = self._aim(mask)
         if arms is not None:
             return arms
-        if self._kernel is not None and mask is None:
-            actor = self.actor()
+        if mask is None and (actor := self.actor()) is not None:
             if self._fast is None:
                 self._fast = direct(select, actor, self._round, self.rng, self._arms)
             return self._arms[: self._fast(actor, self._round, self.rng, self._arms)]
@@ -125,6 +172,16 @@ class BaseArmPolicy(RulePolicy):
             self._cover.aims[target] += 1
             if self._cover.aims[target] >= PLAYS_FIRST:
                 self._give_up(target)
+
+    def give_up(self, arms: Iterable[int]) -> None:
+        for arm in arms:
+            self._give_up(arm)
+
+    def absorb(self, arm: int, outcomes: Floats) -> None:
+        self._check_started()
+        for outcome in outcomes:
+            self._make_room(1)
+            update(self._rule, arm, float(outcome))
 
     def _give_up(self, arm: int) -> None:
         """Stop aiming at an arm; from here on it counts as a perfect one, not as an infinitely good one."""
@@ -190,9 +247,9 @@ class SuperArmPolicy(RulePolicy):
         )
 
     def _choose(self, mask: Bools | None) -> Ints:
-        if mask is not None:
-            return self._choose_among(mask)
         target = self._cover.target(self._rule.plays)
+        if mask is not None or (self._underway and target is not None):
+            return self._choose_among(np.zeros(self.problem.n_arms, dtype=np.bool_) if mask is None else mask)
         if target is not None:
             return self._sets[target]
         actor = self.actor()
@@ -207,7 +264,10 @@ class SuperArmPolicy(RulePolicy):
             raise InfeasibleError(
                 f"mask leaves no feasible super arm: it blocks {int(blocked.sum())} arms; unblock some"
             )
-        waiting = free[self._cover.waiting(self._rule.plays)[free]]
+        expected = self._rule.plays.copy()
+        for arms in self._underway:
+            expected[self._number[arms.tobytes()]] += 1
+        waiting = free[self._cover.waiting(expected)[free]]
         if waiting.size:
             return self._sets[int(waiting[0])]
         weights = np.empty(len(self._sets))
@@ -215,11 +275,16 @@ class SuperArmPolicy(RulePolicy):
         return self._sets[int(free[largest(weights[free], self.rng)])]
 
     def _learn(self, arms: Ints, outcomes: Floats, played: int) -> None:
-        if played == 0:
+        unit = self._number.get(np.sort(arms).tobytes())
+        # Only `take_in` brings a super arm that is not listed: one that the problem no longer has.
+        if played == 0 or unit is None:
             return
         self._make_room(1)
-        unit = self._number[np.sort(arms).tobytes()]
         update(self._rule, unit, self._reward.combine(outcomes) / self._scale)
+
+    def _units_from(self, old: Self, origin: Ints) -> Ints:
+        was = [origin[arms] for arms in self._sets]
+        return np.array([-1 if (arms < 0).any() else old._number.get(np.sort(arms).tobytes(), -1) for arms in was])
 
     def indices(self) -> Floats:
         self._check_started()

@@ -47,6 +47,12 @@ class PlainRule:
             if np.isnan(out[unit]):
                 raise InputError(f"index must be a number, got NaN for arm {self._labels[unit]!r} at round {t}")
 
+    def inherit(self, old: PlainRule, units: Ints) -> None:
+        """Take over the outcomes of another rule's units; ``units`` is -1 for those that begin anew."""
+        for unit, source in enumerate(units.tolist()):
+            for outcome in old.outcomes(source) if source >= 0 else ():
+                self.update(unit, float(outcome))
+
     def assume(self, unit: int, value: float) -> None:
         """The index of a unit without plays."""
         self._unplayed[unit] = value

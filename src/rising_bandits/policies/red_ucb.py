@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
-from rising_bandits.policies.crucb import RisingParameters, bonus_constant
+from rising_bandits.policies.coarse import Coarse
+from rising_bandits.policies.crucb import RisingParameters
 from rising_bandits.policies.levels import SuperArmPolicy
-from rising_bandits.policies.rising import Rising, make_rising
+from rising_bandits.policies.rising import Rising
 from rising_bandits.problems.base import Problem
 
 
@@ -26,8 +27,6 @@ class RedUCB(RisingParameters, SuperArmPolicy):
 
     name = "r-ed-ucb"
 
-    def make_rule(self, n_units: int, problem: Problem, horizon: int | None) -> Rising:
+    def make_rule(self, n_units: int, problem: Problem, horizon: int | None) -> Rising | Coarse:
         shrink = math.sqrt(problem.oracle.max_size) if problem.reward.additive else 1.0
-        return make_rising(
-            n_units, epsilon=self.epsilon, sigma=self.sigma / shrink, constant=bonus_constant(self.bonus)
-        )
+        return self._make(n_units, self.sigma / shrink)

@@ -67,6 +67,9 @@ class Oracle(Policy):
     def _learn(self, arms: Ints, outcomes: Floats, played: int) -> None:
         pass
 
+    def rebase(self, problem: Problem, origin: Sequence[int] | Ints) -> Self:
+        raise InputError("Oracle plays one fixed super arm and learns nothing; begin with a new one instead")
+
     def indices(self) -> Floats:
         """1 for the arms that it plays, 0 for the others."""
         self._check_started()

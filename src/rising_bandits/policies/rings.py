@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rising_bandits._checks import Floats, Ints
+from rising_bandits._checks import Bools, Floats, Ints
 from rising_bandits._compile import compiled
 
 SMALLEST = 4
@@ -153,3 +153,28 @@ def load_rings(capacity: Ints, held: Floats, plays: Ints) -> Rings:
     rings = rings._replace(pool=np.zeros(2 * int(capacity.sum()), dtype=np.float64))
     refill(rings, plays, held)
     return rings
+
+
+def copy_rings(rings: Rings) -> Rings:
+    """An independent copy; of the pool only what is in use."""
+    used = int(rings.book[0])
+    pool = np.empty(rings.pool.size, dtype=np.float64)
+    pool[:used] = rings.pool[:used]
+    return Rings(pool, rings.offset.copy(), rings.capacity.copy(), rings.book.copy())
+
+
+def rearrange_rings(rings: Rings, plays: Ints, units: Ints, begin: Bools) -> Rings:
+    """Rings for other units: ``units[u]`` is the old arm whose outcomes unit ``u`` keeps, unless it begins anew.
+
+    >>> rings = make_rings(2)
+    >>> write(rings, 1, 1, 0.5)
+    >>> new = rearrange_rings(rings, np.array([0, 1]), np.array([-1, 1, 0]), np.array([True, False, False]))
+    >>> read(new, 1, 1)
+    0.5
+    """
+    dumped = dump_rings(rings, plays)
+    parts = np.split(dumped["held"], np.cumsum(np.minimum(plays, rings.capacity))[:-1])
+    counts = np.where(begin, 0, plays[units])
+    capacity = np.where(begin, SMALLEST, rings.capacity[units])
+    kept = [parts[unit] for unit, new in zip(units.tolist(), begin.tolist(), strict=True) if not new]
+    return load_rings(capacity, np.concatenate([np.zeros(0), *kept]), counts)

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rising_bandits._checks import Ints
+from rising_bandits._checks import Bools, Ints
 from rising_bandits.errors import InputError
-from rising_bandits.policies.rings import Rings, dump_rings, load_rings
+from rising_bandits.policies.operations import update
+from rising_bandits.policies.rings import Rings, copy_rings, dump_rings, load_rings, read, rearrange_rings
 
 VERSION = 1
 
@@ -59,6 +60,39 @@ def load_rule(rule: Any, data: dict[str, Any]) -> Any:
             if changes[name].shape != value.shape:
                 raise InputError(f"state holds {name} of shape {changes[name].shape}, the problem needs {value.shape}")
     return rule._replace(**changes)
+
+
+def copy_rule(rule: Any) -> Any:
+    """An independent copy of a rule's state."""
+    changes: dict[str, Any] = {}
+    for name, value in rule._asdict().items():
+        if isinstance(value, Rings):
+            changes[name] = copy_rings(value)
+        elif isinstance(value, np.ndarray):
+            changes[name] = value.copy()
+    return rule._replace(**changes)
+
+
+def rearrange_rule(fresh: Any, old: Any, units: Ints, again: Bools) -> Any:
+    """A fresh state filled with the units of an old one: ``units`` says which, -1 for those that begin anew.
+
+    Units in ``again`` carry a mark of having been given up; they take in their outcomes anew.
+    """
+    rings: Any = getattr(old, "rings", None)
+    repeat = again & (old.plays > 0) if rings is not None else np.zeros(old.plays.size, dtype=np.bool_)
+    begin = (units < 0) | (again & ((old.plays == 0) | repeat))[units]
+    kept, source = np.flatnonzero(~begin), units[~begin]
+    changes: dict[str, Any] = {}
+    for name, value in fresh._asdict().items():
+        if isinstance(value, Rings):
+            changes[name] = rearrange_rings(getattr(old, name), old.plays, units, begin)
+        elif isinstance(value, np.ndarray) and value.ndim and value.shape[0] == units.size:
+            value[kept] = getattr(old, name)[source]
+    filled = fresh._replace(**changes)
+    for unit in np.flatnonzero(begin & (units >= 0)):
+        for play in range(1, int(old.plays[units[unit]]) + 1):
+            update(filled, int(unit), read(rings, int(units[unit]), play))
+    return filled
 
 
 def _walk(value: Any, change: Any) -> Any:

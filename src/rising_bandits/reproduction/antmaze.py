@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
+from rising_bandits._files import replacing
 from rising_bandits.antmaze.picture import film as make_film
 from rising_bandits.antmaze.picture import skeletons
 from rising_bandits.antmaze.runs import Result
-from rising_bandits.experiments.store import replacing
 from rising_bandits.plots import antmaze as plots
 from rising_bandits.plots.style import title
 from rising_bandits.reproduction.claims import Claim

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rising_bandits._files import replacing
 from rising_bandits.errors import InputError
 from rising_bandits.experiments import RunSpec, StoredRun, run_plan
-from rising_bandits.experiments.store import replacing
 from rising_bandits.reproduction import parts
 from rising_bandits.reproduction.claims import Claim
 from rising_bandits.reproduction.report import Part, render

@@ -64,14 +64,21 @@ def _is_outcome(value: Any) -> bool:
     return isinstance(value, int | float) and 0 <= value <= 1
 
 
-def read_logs(logs: Any) -> list[tuple[Hashable, Ints, Floats]]:
-    """Each arm's label, plays in ascending order and outcomes, once everything has been checked."""
+def read_logs(
+    logs: Any,
+    inside: Callable[[Any], bool] = _is_outcome,
+    wanted: str = "a number in [0, 1] (rescale outcomes, drop rows without one)",
+) -> list[tuple[Hashable, Ints, Floats]]:
+    """Each arm's label, plays in ascending order and outcomes, once everything has been checked.
+
+    ``inside`` says which outcomes are accepted, and ``wanted`` says so in words.
+    """
     arms, raw_plays, raw_outcomes = _columns(logs)
     if not arms:
         raise InputError("logs must hold at least one play, got none")
     _refuse("arm", arms, _is_label, "a label such as a string, a number or a tuple of them")
     _refuse("play", raw_plays, _is_play, "the number of the play, an integer of at least 0 (drop the row if unknown)")
-    _refuse("outcome", raw_outcomes, _is_outcome, "a number in [0, 1] (rescale outcomes, drop rows without one)")
+    _refuse("outcome", raw_outcomes, inside, wanted)
     plays, outcomes = np.array(raw_plays, dtype=np.int64), np.array(raw_outcomes, dtype=np.float64)
     numbers: dict[Hashable, int] = {}
     codes = np.array([numbers.setdefault(arm, len(numbers)) for arm in arms])

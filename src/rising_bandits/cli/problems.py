@@ -1,0 +1,100 @@
+"""Problems from the command line: a file of edges, lists of names, or a problem's own data."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+from rising_bandits.errors import InputError
+from rising_bandits.problems import KMax, Matching, Problem, ShortestPath, SpanningTree, TopK
+
+
+def split(name: str, text: str) -> list[str]:
+    """Names between commas.
+
+    >>> split("arms", "ann, bob")
+    ['ann', 'bob']
+    """
+    names = [part.strip() for part in text.split(",")]
+    if not all(names):
+        raise InputError(f"{name} must be names between commas, as in ann,bob; got {text!r}")
+    return names
+
+
+def make_problem(
+    *,
+    problem: Path | None = None,
+    edges: Path | None = None,
+    source: str | None = None,
+    target: str | None = None,
+    workers: str | None = None,
+    jobs: str | None = None,
+    arms: str | None = None,
+    k: int | None = None,
+    reward: str | None = None,
+) -> Problem:
+    """The one problem that the options describe.
+
+    >>> make_problem(arms="ann,bob,cy", k=2).n_arms
+    3
+    """
+    given = [
+        name for name, value in {"problem": problem, "edges": edges, "workers": workers, "arms": arms}.items() if value
+    ]
+    if len(given) != 1:
+        raise InputError(
+            "give one problem: --edges FILE with --source and --target (without: spanning trees), "
+            "--workers A,B --jobs X,Y, --arms A,B,C --k 2, or --problem FILE; "
+            f"got {' and '.join(f'--{name}' for name in given) or 'none'}"
+        )
+    if problem is not None:
+        return _from_data(problem)
+    if edges is not None:
+        return _from_edges(edges, source, target, reward)
+    if workers is not None:
+        if jobs is None:
+            raise InputError("--workers needs --jobs, as in --workers ann,bob --jobs cats,cars")
+        return Matching(split("workers", workers), split("jobs", jobs), reward=reward or "sum")
+    if k is None:
+        raise InputError("--arms needs --k, as in --arms ann,bob,cy --k 2")
+    names = split("arms", str(arms))
+    if reward not in (None, "sum", "max"):
+        raise InputError(f"--reward must be sum or max for --arms, got {reward!r}")
+    return KMax(names, k) if reward == "max" else TopK(names, k)
+
+
+def _from_data(path: Path) -> Problem:
+    data: Any = None
+    try:
+        data = json.loads(_text(path))
+        return Problem.from_spec(data)
+    except InputError:
+        raise
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f"--problem must be a JSON file with what problem.spec() returns; {str(path)!r} is not ({error!r})"
+        ) from None
+
+
+def _from_edges(path: Path, source: str | None, target: str | None, reward: str | None) -> Problem:
+    """A line an edge: two nodes, and a name where the edge has one. A first line ``from,to`` is skipped."""
+    rows = [[cell.strip() for cell in row] for row in csv.reader(_text(path).splitlines()) if any(row)]
+    if rows and [cell.lower() for cell in rows[0]][:2] in (["from", "to"], ["source", "target"], ["tail", "head"]):
+        rows = rows[1:]
+    for number, row in enumerate(rows, start=1):
+        if len(row) not in (2, 3) or not all(row[:2]):
+            raise InputError(f"--edges must be a CSV file of node,node or node,node,name, got {row!r} in edge {number}")
+    pairs = [tuple(cell for cell in row if cell) for row in rows]
+    if (source is None) != (target is None):
+        raise InputError("--source and --target go together")
+    if source is None:
+        return SpanningTree(pairs, reward=reward or "sum")
+    return ShortestPath(pairs, source, target, reward=reward)
+
+
+def _text(path: Path) -> str:
+    if not path.is_file():
+        raise InputError(f"file {str(path)!r} does not exist")
+    return path.read_text()

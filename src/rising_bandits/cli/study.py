@@ -1,0 +1,281 @@
+"""``rising study``: decisions from the shell, kept in a database."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rising_bandits.cli.output import out, print_json, print_table
+from rising_bandits.cli.problems import make_problem
+from rising_bandits.errors import InputError
+from rising_bandits.experiments.plan import make_policy, parse_policy
+
+if TYPE_CHECKING:
+    from rising_bandits.studies import Decision, Scale, Study
+
+app = typer.Typer(no_args_is_help=True, help="Decisions that are kept on disk: create, ask, tell, show, export.")
+_Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+_Name = Annotated[str, typer.Argument(help="The name of the study.")]
+_Storage = Annotated[
+    str,
+    typer.Option(
+        help="A SQLite file, as in sqlite:///routes.db, or postgresql://user@host/database.",
+        envvar="RISING_STORAGE",
+    ),
+]
+_DEFAULT = "sqlite:///studies.db"
+
+
+def _scale(low: float, high: float, half: float | None, lower_is_better: bool, unit: str) -> Scale:
+    from rising_bandits.studies import Decay, Range
+
+    if half is not None:
+        return Decay(half=half, unit=unit)
+    return Range(low, high, lower_is_better=lower_is_better, unit=unit)
+
+
+@app.command()
+def create(
+    name: _Name,
+    policy: Annotated[
+        str, typer.Option(help="A policy, as in 'crucb(sigma=0.05)'.")
+    ] = "crucb(sigma=0.05, resolution=32)",
+    edges: Annotated[Path | None, typer.Option(help="A CSV file of edges: node,node or node,node,name.")] = None,
+    source: Annotated[str | None, typer.Option(help="Where paths begin; without it, spanning trees.")] = None,
+    target: Annotated[str | None, typer.Option(help="Where paths end.")] = None,
+    workers: Annotated[str | None, typer.Option(help="Workers to be matched, as in ann,bob.")] = None,
+    jobs: Annotated[str | None, typer.Option(help="Jobs for them, as in cats,cars,maps.")] = None,
+    arms: Annotated[str | None, typer.Option(help="Arms of which --k are chosen, as in ann,bob,cy.")] = None,
+    k: Annotated[int | None, typer.Option("--k", help="How many of --arms are chosen.")] = None,
+    problem: Annotated[Path | None, typer.Option(help="A JSON file with what problem.spec() returns.")] = None,
+    reward: Annotated[str | None, typer.Option(help="sum, max, harmonic or product; by default what fits.")] = None,
+    low: Annotated[float, typer.Option(help="The lowest outcome.")] = 0.0,
+    high: Annotated[float, typer.Option(help="The highest outcome.")] = 1.0,
+    lower_is_better: Annotated[bool, typer.Option("--lower-is-better", help="Low outcomes are good.")] = False,
+    half: Annotated[
+        float | None, typer.Option(help="Outcomes from 0 up without end, lower is better; this one counts one half.")
+    ] = None,
+    unit: Annotated[str, typer.Option(help="The unit of outcomes, as in ms.")] = "",
+    expires: Annotated[
+        float | None, typer.Option(help="Seconds after which a decision cannot be told any more.")
+    ] = None,
+    horizon: Annotated[
+        int | None, typer.Option(help="Rounds that are planned, for policies that want to know.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="The seed of random decisions.")] = None,
+    storage: _Storage = _DEFAULT,
+    as_json: _Json = False,
+) -> None:
+    """A new study."""
+    from rising_bandits import studies
+
+    described = make_problem(
+        problem=problem,
+        edges=edges,
+        source=source,
+        target=target,
+        workers=workers,
+        jobs=jobs,
+        arms=arms,
+        k=k,
+        reward=reward,
+    )
+    study = studies.create(
+        name,
+        described,
+        make_policy(*parse_policy(policy)),
+        storage=storage,
+        scale=_scale(low, high, half, lower_is_better, unit),
+        expires=expires,
+        horizon=horizon,
+        seed=seed,
+    )
+    if as_json:
+        print_json({"study": name, "storage": storage, "arms": [str(label) for label in study.problem.labels]})
+        return
+    out.print(f"study {name} in {storage}: {described!r}, {study.settings.policy}", markup=False, soft_wrap=True)
+
+
+@app.command()
+def ask(
+    name: _Name,
+    n: Annotated[int | None, typer.Option("--n", help="How many decisions.")] = None,
+    unavailable: Annotated[list[str] | None, typer.Option(help="An arm that may not be used now.")] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Also say why.")] = False,
+    storage: _Storage = _DEFAULT,
+    as_json: _Json = False,
+) -> None:
+    """The next decision, or several."""
+    study = _open(name, storage)
+    decisions = study.ask(1 if n is None else n, unavailable=[_label(study, text) for text in unavailable or []])
+    if as_json:
+        print_json({"decisions": [_as_dict(decision, explain) for decision in decisions]})
+        return
+    for decision in decisions:
+        if explain:
+            out.print(str(decision.explain()), markup=False, soft_wrap=True)
+        else:
+            arms = ", ".join(str(label) for label in decision.super_arm)
+            out.print(f"{decision.id}: {arms}", markup=False, soft_wrap=True)
+
+
+@app.command()
+def tell(
+    name: _Name,
+    decision: Annotated[int, typer.Argument(help="The number of the decision.")],
+    outcomes: Annotated[
+        list[str] | None, typer.Argument(help="ARM=OUTCOME, one for each arm that was played; none if none was.")
+    ] = None,
+    more: Annotated[bool, typer.Option("--more", help="Outcomes of other arms will follow.")] = False,
+    storage: _Storage = _DEFAULT,
+    as_json: _Json = False,
+) -> None:
+    """What came of a decision."""
+    study = _open(name, storage)
+    told: dict[Any, float] = {}
+    for text in outcomes or []:
+        arm, equals, number = text.rpartition("=")
+        try:
+            value = float(number)
+        except ValueError:
+            equals = ""
+        if not equals:
+            raise InputError(f"outcomes must look like ARM=NUMBER, as in 'a->b=0.9', got {text!r}")
+        label = _label(study, arm)
+        if label in told:
+            raise InputError(f"outcomes must name each arm once, got {arm!r} twice")
+        told[label] = value
+    news = study.tell(decision, told, final=not more)
+    if as_json:
+        print_json({"decision": decision, "new": news, "round": study.policy.round})
+        return
+    out.print(f"decision {decision}: {'noted' if news else 'was told before, nothing changed'}")
+
+
+@app.command()
+def show(
+    name: _Name,
+    decision: Annotated[int | None, typer.Option(help="Why this decision was made.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Where to draw it, as PNG and SVG.")] = None,
+    storage: _Storage = _DEFAULT,
+    as_json: _Json = False,
+) -> None:
+    """What a study has learnt, or why it decided as it did."""
+    from rising_bandits.studies.explain import HEADINGS
+
+    study = _open(name, storage)
+    written: list[str] = []
+    if decision is not None:
+        found = study.explain(decision)
+        if plot is not None:
+            from rising_bandits.plots.studies import plot_explanation
+
+            written = [str(path) for path in plot_explanation(found, plot)]
+        if as_json:
+            print_json({**found.to_dict(), "figures": written})
+        else:
+            out.print(str(found), markup=False, soft_wrap=True)
+    else:
+        if plot is not None:
+            from rising_bandits.plots.studies import plot_study
+
+            written = [str(path) for path in plot_study(study, plot)]
+        known = study.arms()
+        facts: dict[str, Any] = {
+            "study": name,
+            "policy": repr(study.policy),
+            "problem": repr(study.problem),
+            "round": study.policy.round,
+            "open": [waiting.id for waiting in study.open_decisions()],
+            "retired": [str(label) for label in study.retired],
+        }
+        if as_json:
+            print_json({**facts, "arms": [dict(arm.__dict__) for arm in known], "figures": written})
+        else:
+            print_table(HEADINGS, [arm.cells(study.scale.unit) for arm in known], 5)
+            out.print(f"{facts['problem']}, {facts['policy']}", markup=False, soft_wrap=True)
+            waiting = f"{len(facts['open'])} open decisions"
+            retired = f", retired: {', '.join(facts['retired'])}" if facts["retired"] else ""
+            out.print(f"round {facts['round']}, {waiting}{retired}", markup=False, soft_wrap=True)
+    if not as_json:
+        for path in written:
+            out.print(f"figure: {path}", markup=False, soft_wrap=True)
+
+
+@app.command()
+def export(
+    name: _Name,
+    file: Annotated[Path, typer.Argument(help="A .parquet or .jsonl file.")],
+    history: Annotated[
+        bool, typer.Option("--history", help="A row an outcome, for analysis; else the whole log.")
+    ] = False,
+    storage: _Storage = _DEFAULT,
+    as_json: _Json = False,
+) -> None:
+    """Write a study to a file: the whole log, or with --history its outcomes."""
+    study = _open(name, storage)
+    if history:
+        study.export_history(file)
+    else:
+        study.export(file)
+    if as_json:
+        print_json({"study": name, "file": str(file), "history": history})
+        return
+    out.print(f"{name}: {file}", markup=False, soft_wrap=True)
+
+
+@app.command("import")
+def import_study(
+    file: Annotated[Path, typer.Argument(help="A file that rising study export wrote.")],
+    name: Annotated[str | None, typer.Option(help="The name here, by default the one it had.")] = None,
+    storage: _Storage = _DEFAULT,
+    as_json: _Json = False,
+) -> None:
+    """A study from a file that was exported."""
+    from rising_bandits import studies
+
+    study = studies.load(file, name, storage=storage)
+    if as_json:
+        print_json({"study": study.name, "storage": storage, "round": study.policy.round})
+        return
+    out.print(f"study {study.name} in {storage}, round {study.policy.round}", markup=False, soft_wrap=True)
+
+
+@app.command("list")
+def list_studies(storage: _Storage = _DEFAULT, as_json: _Json = False) -> None:
+    """The studies of a storage."""
+    from rising_bandits import studies
+
+    found = studies.names(storage=storage)
+    if as_json:
+        print_json({"studies": found})
+        return
+    for name in found:
+        out.print(name, markup=False, soft_wrap=True)
+
+
+def _open(name: str, storage: str) -> Study:
+    from rising_bandits import studies
+
+    return studies.open(name, storage=storage)
+
+
+def _label(study: Study, text: str) -> Any:
+    """The arm that a word on the command line means, also where its label is not a text."""
+    return next((label for label in study.problem.labels if str(label) == text), text)
+
+
+def _as_dict(decision: Decision, explain: bool) -> dict[str, Any]:
+    def time(seconds: float | None) -> str | None:
+        return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat()
+
+    data: dict[str, Any] = {
+        "id": decision.id,
+        "super_arm": [str(label) for label in decision.super_arm],
+        "asked_at": time(decision.asked_at),
+        "expires_at": time(decision.expires_at),
+    }
+    return {**data, "explanation": decision.explain().to_dict()} if explain else data

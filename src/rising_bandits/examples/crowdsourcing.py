@@ -1,0 +1,41 @@
+"""Workers who learn, matched to tasks: ``python -m rising_bandits.examples.crowdsourcing``."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rising_bandits.curves import Curve, Flat, Gaussian, Linear
+from rising_bandits.examples.compare import main
+from rising_bandits.problems import Matching, Task
+
+WORKERS = ("ann", "bob", "cy", "dee")
+TASKS = ("birds", "boats", "maps", "faces", "cells", "speech")
+HORIZONS = (2_000, 20_000, 100_000)
+
+
+def problem() -> Matching:
+    """Every worker gets a task of their own.
+
+    >>> problem()
+    Matching(24 base arms, 360 super arms of up to 4, sum reward)
+    """
+    return Matching(WORKERS, TASKS)
+
+
+def task(world: int = 0) -> Task:
+    """Two pairs in five, drawn at random, learn for 1500 batches and then beat most who were good from the start.
+
+    An outcome is the share of labels in a batch that reviewers agree with, give or take 0.02.
+    """
+    rng = np.random.default_rng(world)
+    curves: list[Curve] = []
+    for _ in range(len(WORKERS) * len(TASKS)):
+        if rng.random() < 0.6:
+            curves.append(Flat(float(rng.uniform(0.55, 0.8))))
+        else:
+            curves.append(Linear(1_500, start=float(rng.uniform(0.2, 0.5)), end=float(rng.uniform(0.8, 0.97))))
+    return Task("crowdsourcing", problem(), tuple(curves), HORIZONS[-1], Gaussian(0.02))
+
+
+if __name__ == "__main__":
+    main(task, HORIZONS, "Four workers, six tasks", __doc__ or "")

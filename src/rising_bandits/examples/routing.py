@@ -1,0 +1,72 @@
+"""Routes over a real network whose links warm up with use: ``python -m rising_bandits.examples.routing``."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from rising_bandits.curves import Curve, Flat, Gaussian, Linear
+from rising_bandits.errors import MissingExtraError
+from rising_bandits.examples.compare import main
+from rising_bandits.problems import ShortestPath, Task
+
+SOURCE, TARGET = "Norden", "Muenchen"
+HORIZONS = (10_000, 200_000)
+
+
+def network() -> Any:
+    """The 17 cities and 26 links of SNDlib's nobel-germany, with lengths in kilometres.
+
+    >>> network().number_of_edges()
+    26
+    """
+    try:
+        file = files("topohub") / "data/sndlib/nobel-germany.json"
+    except ModuleNotFoundError:
+        raise MissingExtraError("this example needs topohub; pip install 'rising-bandits[examples]'") from None
+    data = json.loads(file.read_text())
+    city = {node["id"]: node["name"] for node in data["nodes"]}
+    graph = nx.Graph()
+    for edge in data["edges"]:
+        graph.add_edge(city[edge["source"]], city[edge["target"]], km=edge["dist"])
+    return graph
+
+
+def problem() -> ShortestPath:
+    """Paths from Norden to München over links that lead nearer to München, as routers use them to avoid loops.
+
+    >>> problem()
+    ShortestPath(23 base arms, super arms of up to 15, harmonic reward)
+    """
+    graph = network()
+    left = nx.single_source_dijkstra_path_length(graph, TARGET, weight="km")
+    nearer = nx.DiGraph()
+    for one, other, data in graph.edges(data=True):
+        tail, head = (one, other) if left[one] > left[other] else (other, one)
+        nearer.add_edge(tail, head, **data)
+    reached = {SOURCE, *nx.descendants(nearer, SOURCE)}
+    kept = nx.DiGraph(nearer.subgraph([node for node in nearer if node in reached]))
+    return ShortestPath(kept, SOURCE, TARGET, reward="harmonic")
+
+
+def task(world: int = 0) -> Task:
+    """Two links in five, drawn at random, are new: slower at first, faster than the others after 2000 uses.
+
+    An outcome is the speed of a link, in [0, 1]; the reward of a path is one over its total time.
+    """
+    paths = problem()
+    graph, rng = network(), np.random.default_rng(world)
+    curves: list[Curve] = []
+    for tail, head in paths.edges:
+        speed = 0.6 * min(1.0, 60.0 / graph[tail][head]["km"] + 0.3)
+        new = rng.random() < 0.4
+        curves.append(Linear(duration=2_000, start=0.4 * speed, end=min(1.0, 1.6 * speed)) if new else Flat(speed))
+    return Task("routing", paths, tuple(curves), HORIZONS[-1], Gaussian(0.02))
+
+
+if __name__ == "__main__":
+    main(task, HORIZONS, "Routes from Norden to München", __doc__ or "")

@@ -1,0 +1,120 @@
+"""Studies as pictures: why a decision was made, and what was learnt so far."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rising_bandits.plots.diagnosis import running_mean
+from rising_bandits.plots.style import figures, save
+from rising_bandits.studies import Explanation, Reason, Study
+
+PARTS = {
+    "recent average": ("recent_average", "#0072B2"),
+    "predicted improvement": ("predicted_improvement", "#E69F00"),
+    "bonus": ("bonus", "#BBBBBB"),
+}
+MOST_ARMS = 15
+MOST_LINES = 6
+_COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+
+
+def _short(label: str, width: int = 26) -> str:
+    return (label if len(label) <= width else label[: width - 1] + "…").replace("$", r"\$")
+
+
+def draw_explanation(axes: Any, explanation: Explanation) -> None:
+    """A bar for each arm, made of the parts of its index: the decision above, the runner-up below."""
+    groups: list[tuple[str, list[Reason]]] = [("chosen", explanation.chosen.reasons)]
+    if explanation.runner_up is not None:
+        groups.append(("runner-up", explanation.runner_up.reasons))
+    at, places, names = 0.0, [], []
+    for name, reasons in groups:
+        axes.text(0.012, at - 0.75, name, fontweight="bold", fontsize=9, transform=axes.get_yaxis_transform())
+        for reason in reasons:
+            start = 0.0
+            for title, (part, colour) in PARTS.items():
+                length = getattr(reason, part)
+                if length is not None:
+                    first = at == 0.0
+                    axes.barh(at, length, left=start, height=0.6, color=colour, label=title if first else None)
+                    start += length
+            if reason.index is None:
+                axes.text(0.01, at, "first plays", va="center", fontsize=8, color="#555555")
+            else:
+                axes.plot([reason.index] * 2, [at - 0.38, at + 0.38], color="black", linewidth=2)
+            places.append(at)
+            names.append(f"{_short(reason.label)}  ({reason.plays} plays)")
+            at += 1.0
+        at += 1.0
+    axes.set_yticks(places, names, fontsize=9)
+    axes.set_ylim(at - 1.2, -1.3)
+    axes.grid(axis="y", visible=False)
+    axes.axvline(0.0, color="#666666", linewidth=0.8)
+    axes.set_xlabel("index, on the scale from 0 to 1 (black mark: the sum)")
+
+
+def plot_explanation(explanation: Explanation, path: Path | str) -> list[Path]:
+    """Draw why a decision was made and write it as PNG and SVG."""
+    count = len(explanation.chosen.reasons) + (
+        0 if explanation.runner_up is None else len(explanation.runner_up.reasons)
+    )
+    with figures(6.4, 1.7 + 0.34 * (count + 2)) as (drawing, (axes,)):
+        draw_explanation(axes, explanation)
+        margin = "" if explanation.margin is None else f", ahead by {explanation.margin:.3g}"
+        axes.set_title(f"{_short(explanation.study)}: decision {explanation.decision}{margin}", pad=24)
+        handles, labels = axes.get_legend_handles_labels()
+        if handles:
+            place = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.2}
+            axes.legend(handles, labels, ncols=3, frameon=False, fontsize=8, **place)
+        return save(drawing, Path(path))
+
+
+def draw_plays(axes: Any, table: Any, count: int) -> list[Any]:
+    """How often each arm was played, the most played first; returns the arms that are drawn."""
+    plays = table.groupby("arm", sort=False).size().sort_values(ascending=False, kind="stable")
+    shown = plays.iloc[:MOST_ARMS]
+    axes.barh(range(len(shown)), shown.to_numpy(), color="#0072B2", height=0.65)
+    axes.set_yticks(range(len(shown)), [_short(str(arm)) for arm in shown.index], fontsize=9)
+    axes.invert_yaxis()
+    axes.grid(axis="y", visible=False)
+    more = count - len(shown)
+    axes.set_xlabel("plays" + (f" ({more} more arms are not drawn)" if more > 0 else ""))
+    return list(shown.index)
+
+
+def draw_outcomes(axes: Any, table: Any, arms: list[Any], unit: str) -> None:
+    """The running mean of the outcomes of a few arms, by play."""
+    from matplotlib.ticker import MaxNLocator
+
+    for arm, colour in zip(arms[:MOST_LINES], _COLOURS, strict=False):
+        mine = table[(table["arm"] == arm) & ~table["forgotten"]]
+        outcomes = mine["outcome"].to_numpy(dtype=np.float64)
+        if outcomes.size == 0:
+            continue
+        mean = running_mean(outcomes, width=max(2, outcomes.size // 15))
+        mark = "o" if outcomes.size < 3 else None
+        axes.plot(mine["play"].to_numpy(), mean, color=colour, label=_short(str(arm)), marker=mark, linewidth=1.6)
+    axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+    axes.set_xlabel("play of the arm")
+    axes.set_ylabel("outcome" + (f" ({unit})" if unit else "") + ", running mean")
+    axes.legend(frameon=False, fontsize=8)
+
+
+def plot_study(study: Study, path: Path | str) -> list[Path]:
+    """Draw what a study has learnt: plays of its arms, and their outcomes by play; as PNG and SVG."""
+    table = study.history()
+    # A label may be a tuple, which pandas would take for several keys.
+    table["arm"] = [str(arm) for arm in table["arm"]]
+    with figures(9.6, 4.2, (1.0, 1.25)) as (drawing, (left, right)):
+        if len(table) == 0:
+            left.text(0.5, 0.5, "nothing was told yet", ha="center", va="center", transform=left.transAxes)
+            right.set_axis_off()
+        else:
+            arms = draw_plays(left, table, study.problem.n_arms)
+            draw_outcomes(right, table, arms, study.scale.unit)
+        told = int(table["decision_id"].nunique())
+        left.set_title(f"{_short(study.name)}: {told} decisions were told")
+        return save(drawing, Path(path))

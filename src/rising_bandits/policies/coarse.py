@@ -1,0 +1,163 @@
+r"""The rising index in bounded memory: windows that begin and end at marks.
+
+The window :math:`h = \lceil\varepsilon N\rceil` of `Rising` grows with the plays, and so does its memory. Here
+only sums over blocks of :math:`s` plays are kept, :math:`s` a power of two that doubles as :math:`N` grows. The
+index is that of the last full block: with :math:`n = s\lfloor N/s\rfloor` and :math:`h_s` the window of
+:math:`n` plays, rounded up to whole blocks, it is exactly the rising index of an arm with :math:`n` plays and
+window :math:`h_s`. Blocks merge once a window holds :math:`2R` of them, ``R`` the resolution, so that
+
+.. math:: N - n < s \le h_s / R, \qquad 0 \le h_s - h < s
+
+(:math:`h_s` is rounded down where that is needed to keep :math:`2 h_s \le n`), at most :math:`4R + 8` blocks of
+two numbers are kept per unit, whatever :math:`N` is, and up to :math:`h < 2R` nothing is rounded.
+It is an index of the same form over a window of real plays, so optimism holds as for the exact one.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from rising_bandits._checks import Floats, Ints
+from rising_bandits._compile import compiled
+from rising_bandits.policies.operations import assume, indices, roomy, update
+from rising_bandits.policies.rising import window_of
+
+
+class Coarse(NamedTuple):
+    """State of the coarse rising index."""
+
+    plays: Ints
+    step: Ints
+    """Plays in a block, a power of two."""
+    held: Ints
+    """Full blocks that are kept, the newest last."""
+    blocks: Floats
+    """Per unit and block: the sum of its outcomes, and the sum weighted by age inside the block."""
+    partial: Floats
+    """Per unit: the same two sums of the block that is not full yet."""
+    average: Floats
+    level: Floats
+    slope: Floats
+    width: Floats
+    delay: Floats
+    epsilon: float
+    sigma: float
+    constant: float
+    resolution: int
+
+
+def make_coarse(n_units: int, *, epsilon: float, sigma: float, constant: float, resolution: int) -> Coarse:
+    """The state before the first play: every index is infinite."""
+    return Coarse(
+        plays=np.zeros(n_units, dtype=np.int64),
+        step=np.ones(n_units, dtype=np.int64),
+        held=np.zeros(n_units, dtype=np.int64),
+        blocks=np.zeros((n_units, 4 * resolution + 8, 2), dtype=np.float64),
+        partial=np.zeros((n_units, 2), dtype=np.float64),
+        average=np.zeros(n_units),
+        level=np.full(n_units, np.inf),
+        slope=np.zeros(n_units),
+        width=np.zeros(n_units),
+        delay=np.zeros(n_units),
+        epsilon=float(epsilon),
+        sigma=float(sigma),
+        constant=float(constant),
+        resolution=int(resolution),
+    )
+
+
+@compiled
+def _append(state: Coarse, unit: int) -> None:
+    """The partial block is full: keep it, over the oldest one where there is no room."""
+    blocks, partial, held = state.blocks[unit], state.partial[unit], state.held[unit]
+    if held == blocks.shape[0]:
+        for place in range(1, held):
+            blocks[place - 1, 0], blocks[place - 1, 1] = blocks[place, 0], blocks[place, 1]
+        held -= 1
+    blocks[held, 0], blocks[held, 1] = partial[0], partial[1]
+    partial[0] = partial[1] = 0.0
+    state.held[unit] = held + 1
+
+
+@compiled
+def _merge(state: Coarse, unit: int) -> None:
+    """Two blocks become one of twice the length; the number of plays so far is a multiple of that."""
+    blocks, held, step = state.blocks[unit], state.held[unit], state.step[unit]
+    start = held % 2
+    for place in range(held // 2):
+        first, second = start + 2 * place, start + 2 * place + 1
+        total = blocks[first, 0] + blocks[second, 0]
+        # The older half is one step older than its own end says.
+        aged = blocks[first, 1] + step * blocks[first, 0] + blocks[second, 1]
+        blocks[place, 0], blocks[place, 1] = total, aged
+    for place in range(held // 2, held):
+        blocks[place, 0] = blocks[place, 1] = 0.0
+    state.held[unit] = held // 2
+    state.step[unit] = 2 * step
+
+
+@compiled
+def effective_window(marked: int, step: int, epsilon: float) -> int:
+    """The window at ``marked`` plays in whole blocks of ``step``, two of which fit.
+
+    >>> [effective_window(n, 4, 0.125) for n in (64, 68, 72)]
+    [8, 12, 12]
+    """
+    h = window_of(marked, epsilon)
+    return min(step * ((h + step - 1) // step), step * (marked // step // 2))
+
+
+@update.register(Coarse)
+def _update(state: Coarse, unit: int, outcome: float) -> None:
+    plays = state.plays[unit] + 1
+    state.plays[unit] = plays
+    partial = state.partial[unit]
+    partial[1] += partial[0]
+    partial[0] += outcome
+    step = state.step[unit]
+    if plays % step != 0:
+        return
+    _append(state, unit)
+    if plays < 2:
+        return
+    if window_of(plays, state.epsilon) >= 2 * state.resolution * step and plays % (2 * step) == 0:
+        _merge(state, unit)
+        step = 2 * step
+    h = effective_window(plays, step, state.epsilon)
+    count = h // step
+    blocks, held = state.blocks[unit], state.held[unit]
+    newer = older = aged = 0.0
+    for place in range(count):
+        # Ages count from the end of the half that a block is in.
+        ago = step * place
+        late, early = blocks[held - 1 - place], blocks[held - 1 - count - place]
+        newer += late[0]
+        older += early[0]
+        aged += (late[1] - early[1]) + ago * (late[0] - early[0])
+    width = 1.0 / h
+    slope = (newer - older) * width * width
+    state.average[unit] = newer * width
+    state.slope[unit] = slope
+    state.level[unit] = newer * width + aged * width * width - plays * slope
+    state.width[unit] = state.sigma * math.sqrt(width) * width
+    state.delay[unit] = plays - h + 1
+
+
+@indices.register(Coarse)
+def _indices(state: Coarse, t: int, rng: np.random.Generator, out: Floats) -> None:
+    root = math.sqrt(state.constant * math.log(t))
+    for unit in range(out.size):
+        out[unit] = state.level[unit] + state.slope[unit] * t + state.width[unit] * (t - state.delay[unit]) * root
+
+
+@assume.register(Coarse)
+def _assume(state: Coarse, unit: int, value: float) -> None:
+    state.level[unit] = value
+
+
+@roomy.register(Coarse)
+def _roomy(state: Coarse, pushes: int) -> bool:
+    return True

@@ -1,0 +1,56 @@
+"""What an index is made of, for people who ask why: per unit and by name."""
+
+from __future__ import annotations
+
+import math
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from rising_bandits._checks import Floats, Ints
+from rising_bandits.policies.coarse import Coarse
+from rising_bandits.policies.rising import Rising
+from rising_bandits.policies.window import WindowTS, WindowUCB
+
+AVERAGE, IMPROVEMENT, BONUS = "recent average", "predicted improvement", "bonus"
+
+
+@singledispatch
+def terms_of(rule: Any, t: int) -> dict[str, Floats] | None:
+    """The terms whose sum is the index at round ``t``, or None where a rule does not say.
+
+    Units without an index of their own yet (too few plays) have NaN.
+    """
+    return None
+
+
+def _rising(average: Floats, level: Floats, slope: Floats, bonus: Floats, plays: Ints, t: int) -> dict[str, Floats]:
+    short = plays < 2
+    parts = {AVERAGE: average, IMPROVEMENT: np.where(short, 0.0, level) + slope * t - average, BONUS: bonus}
+    return {name: np.where(short, np.nan, part) for name, part in parts.items()}
+
+
+@terms_of.register
+def _(rule: Rising, t: int) -> dict[str, Floats]:
+    average = rule.sums[:, 0] / np.maximum(rule.window, 1)
+    bonus = rule.width * (t - rule.delay) * math.sqrt(rule.constant * math.log(t))
+    return _rising(average, rule.level, rule.slope, bonus, rule.plays, t)
+
+
+@terms_of.register
+def _(rule: Coarse, t: int) -> dict[str, Floats]:
+    bonus = rule.width * (t - rule.delay) * math.sqrt(rule.constant * math.log(t))
+    return _rising(rule.average, rule.level, rule.slope, bonus, rule.plays, t)
+
+
+@terms_of.register
+def _(rule: WindowUCB, t: int) -> dict[str, Floats]:
+    plays = np.where(rule.plays == 0, np.nan, rule.plays)
+    return {AVERAGE: rule.total / np.minimum(plays, rule.window), BONUS: np.sqrt(1.5 * math.log(t) / plays)}
+
+
+@terms_of.register
+def _(rule: WindowTS, t: int) -> dict[str, Floats]:
+    held = np.minimum(np.where(rule.plays == 0, np.nan, rule.plays), rule.window)
+    return {AVERAGE: rule.total / held}

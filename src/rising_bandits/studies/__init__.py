@@ -1,0 +1,41 @@
+"""Live decisions for systems that run for months: ask and tell, on disk.
+
+>>> import tempfile, rising_bandits as rb
+>>> folder = tempfile.TemporaryDirectory()
+>>> storage = f"sqlite:///{folder.name}/team.db"
+>>> study = rb.studies.create("team", rb.problems.TopK(["ann", "bob"], k=1), rb.CRUCB(sigma=0.1), storage=storage)
+>>> study.tell(study.ask(), {"ann": 0.5})
+True
+>>> rb.studies.names(storage=storage)
+['team']
+>>> study.close(); folder.cleanup()
+"""
+
+from __future__ import annotations
+
+from rising_bandits.studies import _extra as _extra
+from rising_bandits.studies.explain import Choice, Explanation, Reason
+from rising_bandits.studies.library import create, delete, load, names, open  # noqa: A004
+from rising_bandits.studies.replay import Replay
+from rising_bandits.studies.scales import Decay, Inverse, Log, Range, Reciprocal, Scale
+from rising_bandits.studies.study import Decision, Study
+
+__all__ = [
+    "Choice",
+    "Decay",
+    "Decision",
+    "Explanation",
+    "Inverse",
+    "Log",
+    "Range",
+    "Reason",
+    "Reciprocal",
+    "Replay",
+    "Scale",
+    "Study",
+    "create",
+    "delete",
+    "load",
+    "names",
+    "open",
+]

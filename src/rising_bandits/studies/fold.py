@@ -1,0 +1,253 @@
+"""From the log of a study to what its policy knows: a pure function of the events, without a database.
+
+The policy's state is a function of what was told, in the order in which decisions were asked for. Tells may arrive
+in any order: the policy is kept as of the oldest decision that may still be told (settled), and what is known of
+later ones is applied to a copy, in order. Asking by itself changes nothing.
+
+A decision leaves the front when ``reorder`` later things have happened, whether it was told or not. If it is told
+after that, it counts where it arrives. So memory and work are bounded, and still only the log decides.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from rising_bandits._checks import Bools, Ints
+from rising_bandits.policies.base import Policy
+from rising_bandits.problems.base import Label, Problem
+from rising_bandits.studies.events import Event, raw_of, values_of
+
+Resolve = Callable[[dict[str, Any]], Problem]
+"""From the body of a problem event to the problem."""
+
+
+@dataclass(slots=True)
+class Entry:
+    """A decision and what is known of it, or another event that has its place among the decisions."""
+
+    seq: int
+    decision: int = 0
+    arms: tuple[int, ...] = ()
+    asked_at: float = 0.0
+    values: dict[int, float] | None = None
+    """What was told so far, by key, in [0, 1]; None if nothing was."""
+    told: list[dict[int, float]] = field(default_factory=list)
+    """The content of each tell, in the user's unit."""
+    closed: bool = False
+    rounds: int = 1
+    control: Event | None = None
+    late: int = 0
+    """The decision that a tell is of which came too late for the decision's own place."""
+
+    @property
+    def counts(self) -> bool:
+        """Whether it changes what the policy knows."""
+        return self.values is not None or self.control is not None
+
+    def add(self, event: Event) -> None:
+        """Take in a piece or the final tell."""
+        self.values = {**(self.values or {}), **values_of(event.body)}
+        self.told.append(raw_of(event.body))
+        self.closed = self.closed or event.kind == "tell"
+
+
+class Learned:
+    """A policy, and which arm of its problem has which key."""
+
+    def __init__(self, policy: Policy, body: dict[str, Any]) -> None:
+        self._set(policy, body)
+
+    def _set(self, policy: Policy, body: dict[str, Any]) -> None:
+        self.policy = policy
+        self.body = body
+        """The body of the event that brought the problem."""
+        self.keys: list[int] = body["keys"]
+        self.arm_of = {key: arm for arm, key in enumerate(self.keys)}
+
+    @property
+    def problem(self) -> Problem:
+        """What the policy decides about."""
+        return self.policy.problem
+
+    def copy(self) -> Learned:
+        """An independent copy."""
+        return Learned(self.policy.copy(), self.body)
+
+    def numbers(self, keys: Sequence[int]) -> Ints:
+        """The arms of those keys that the problem still has, ascending."""
+        found = [self.arm_of[key] for key in keys if key in self.arm_of]
+        return np.array(sorted(found), dtype=np.int64)
+
+    def take(self, entry: Entry, resolve: Resolve) -> None:
+        """Apply one thing that happened."""
+        if entry.control is not None:
+            self._control(entry.control, resolve)
+        elif entry.values is not None:
+            # In the order of arm numbers, played ones first, as `Policy.observe` has them.
+            played = sorted((self.arm_of[key], value) for key, value in entry.values.items() if key in self.arm_of)
+            others = self.numbers([key for key in entry.arms if key not in entry.values])
+            arms = np.array([arm for arm, _ in played] + others.tolist(), dtype=np.int64)
+            if arms.size == 0:
+                self.policy.pass_rounds(entry.rounds)
+                return
+            values = np.zeros(arms.size)
+            values[: len(played)] = [value for _, value in played]
+            self.policy.take_in(arms, values, len(played), entry.rounds)
+
+    def _control(self, event: Event, resolve: Resolve) -> None:
+        if event.kind == "problem":
+            origin = [self.arm_of.get(key, -1) for key in event.body["keys"]]
+            self._set(self.policy.rebase(resolve(event.body), origin), event.body)
+            self.policy.give_up(self.body["unreachable"])
+        elif event.kind == "reset":
+            gone = {self.arm_of[key] for key in event.body["arms"] if key in self.arm_of}
+            origin = [-1 if arm in gone else arm for arm in range(self.problem.n_arms)]
+            self.policy = self.policy.rebase(self.problem, origin)
+            self.policy.give_up(gone.intersection(self.body["unreachable"]))
+        elif event.kind == "import":
+            for key, values in zip(event.body["arms"], event.body["value"], strict=True):
+                if key in self.arm_of:
+                    self.policy.absorb(self.arm_of[key], np.asarray(values, dtype=np.float64))
+            self.policy.pass_rounds(event.body["rounds"])
+
+
+class Fold:
+    """Everything that a study is at one event of its log."""
+
+    def __init__(self, learned: Learned, labels: Sequence[Label], resolve: Resolve, reorder: int) -> None:
+        self.seq = 0
+        self.changed = 0
+        """The newest event that is not an ask: since then nothing was learnt."""
+        self.decisions = 0
+        self.labels: list[Label] = list(labels)
+        """The label of every key."""
+        self.key_of: dict[Label, int] = {label: key for key, label in enumerate(self.labels)}
+        self.retired: set[int] = set()
+        self.settled = learned
+        self.window: deque[Entry] = deque()
+        self.waiting: dict[int, Entry] = {}
+        """Decisions of the window by number."""
+        self._live: Learned | None = None
+        self._effects = 0
+        self._resolve, self._reorder = resolve, reorder
+
+    @property
+    def live(self) -> Learned:
+        """What is known now: the settled policy and all that came later, in the order of the decisions."""
+        if self._effects == 0:
+            return self.settled
+        if self._live is None:
+            live = self.settled.copy()
+            for entry in self.window:
+                live.take(entry, self._resolve)
+            self._live = live
+        return self._live
+
+    def apply(self, event: Event) -> None:
+        """Go on by one event."""
+        self.seq = event.seq
+        self.changed = self.changed if event.kind == "ask" else event.seq
+        if event.kind == "ask":
+            assert event.decision is not None
+            self.decisions = event.decision
+            self._push(Entry(event.seq, event.decision, tuple(event.body["arms"]), event.at))
+        elif event.kind in ("tell", "piece"):
+            assert event.decision is not None
+            entry = self.waiting.get(event.decision)
+            if entry is None:
+                late = Entry(event.seq, rounds=0 if event.body.get("again") else 1, closed=True, late=event.decision)
+                late.arms = tuple(event.body["of"])
+                late.add(event)
+                self._push(late)
+            else:
+                self._add(entry, event)
+        elif event.kind == "retire":
+            self.retired.update(event.body["arms"])
+        elif event.kind == "restore":
+            self.retired.difference_update(event.body["arms"])
+        else:
+            if event.kind == "problem":
+                self._name(event.body)
+            self._push(Entry(event.seq, closed=True, control=event))
+        self._settle()
+
+    def _name(self, body: dict[str, Any]) -> None:
+        for key, label in zip(body["keys"], self._resolve(body).labels, strict=True):
+            if key == len(self.labels):
+                self.labels.append(label)
+                self.key_of[label] = key
+
+    def _push(self, entry: Entry) -> None:
+        self.window.append(entry)
+        if entry.decision:
+            self.waiting[entry.decision] = entry
+        if entry.counts:
+            if self._live is not None:
+                self._live.take(entry, self._resolve)
+            self._effects += 1
+
+    def _add(self, entry: Entry, event: Event) -> None:
+        first = entry.values is None
+        entry.add(event)
+        self._effects += first
+        if self._live is None:
+            return
+        last = next(other for other in reversed(self.window) if other.counts)
+        if first and entry is last:
+            self._live.take(entry, self._resolve)
+        else:
+            # It belongs before what was applied already: begin again from the settled policy when asked.
+            self._live = None
+
+    def _settle(self) -> None:
+        window = self.window
+        while window and (window[0].closed or len(window) > self._reorder):
+            entry = window.popleft()
+            self.waiting.pop(entry.decision, None)
+            if entry.counts:
+                self.settled.take(entry, self._resolve)
+                self._effects -= 1
+        if self._effects == 0:
+            self._live = None
+
+    def mask(self, unavailable: Sequence[int] = ()) -> Bools | None:
+        """The arms that may not be used now, retired ones and others, or None where all may."""
+        blocked = self.retired.union(unavailable)
+        if not blocked:
+            return None
+        live = self.live
+        mask = np.zeros(len(live.keys), dtype=np.bool_)
+        mask[[live.arm_of[key] for key in blocked if key in live.arm_of]] = True
+        return mask if mask.any() else None
+
+
+class Underway(Sequence[Ints]):
+    """The super arms of decisions that are open, as arm numbers, looked up only when a policy wants them."""
+
+    def __init__(self, fold: Fold, since: float) -> None:
+        self._learned = fold.live
+        self._open = [entry.arms for entry in fold.waiting.values() if entry.values is None and entry.asked_at > since]
+        self._more: list[Ints] = []
+
+    def add(self, arms: Ints) -> None:
+        """One more, of the same batch."""
+        self._more.append(arms)
+
+    def __len__(self) -> int:
+        return len(self._open) + len(self._more)
+
+    def __getitem__(self, place: Any) -> Any:
+        return list(self)[place]
+
+    def __iter__(self) -> Iterator[Ints]:
+        for keys in self._open:
+            arms = self._learned.numbers(keys)
+            # Of a super arm that the problem no longer has nothing is to be learnt by waiting.
+            if arms.size == len(keys) and self._learned.problem.oracle.is_feasible(arms):
+                yield arms
+        yield from self._more

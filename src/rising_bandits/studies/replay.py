@@ -1,0 +1,171 @@
+"""A log re-decided by another policy, and what that can and cannot tell.
+
+An outcome depends on how often its arm was played before, so a log does not say what would have happened under other
+decisions. Two things can be had honestly:
+
+- *agreement*: given exactly what was known at each decision, would the other policy have chosen the same?
+- *own way*: the n-th play of an arm brings the n-th outcome of that arm's log, whoever made the play. If only an
+  arm's own plays move it (rested) this is exact, for as long as no arm needs more plays than the log holds.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from rising_bandits.errors import InputError
+from rising_bandits.policies.base import Policy
+from rising_bandits.studies.events import Event
+from rising_bandits.studies.fold import Fold, Learned, Underway
+from rising_bandits.studies.history import in_order
+from rising_bandits.studies.log import Log
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What another policy would have done with a log."""
+
+    policy: str
+    decisions: int
+    """Decisions that could be compared."""
+    agreed: int
+    rounds: int
+    """Rounds that the policy could play its own way before an outcome was missing from the log."""
+    logged_rounds: int
+    reward: float | None
+    """What it earned its own way, per round, from outcomes as values in [0, 1]."""
+    logged_reward: float | None
+    """What the log earned in as many of its first rounds, per round."""
+    same_plays: int
+    """Outcomes that both saw in the same round and at the same number of plays of the arm."""
+    outcomes: int
+    partial: int
+    """Logged decisions of which some arms were not played."""
+    stopped_by: str | None
+    """The arm whose next outcome is not in the log."""
+
+    @property
+    def agreement(self) -> float:
+        """The share of decisions on which both agree."""
+        return self.agreed / self.decisions if self.decisions else float("nan")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data that JSON can hold."""
+        return {**asdict(self), "agreement": self.agreement if self.decisions else None}
+
+    def __str__(self) -> str:
+        stop = f"; then the log has no further play of {self.stopped_by}" if self.stopped_by else ""
+        lines = [
+            f"{self.policy} on {self.decisions} logged decisions",
+            f"agreement: {self.agreed} of {self.decisions}, each judged with what was known when it was asked for",
+            f"its own way: {self.rounds} of {self.logged_rounds} rounds could be played{stop}",
+        ]
+        if self.reward is not None and self.logged_reward is not None:
+            earned = f"{self.reward:.4g}, and {self.logged_reward:.4g} in the log"
+            lines.append(f"reward per round over these {self.rounds}: {earned}")
+        lines += [
+            "can be concluded: where both agree nothing would have changed at that moment; over the rounds that it "
+            "played its own way the reward is what it would have earned, if only an arm's own plays move the arm",
+            f"cannot be concluded: what comes after these {self.rounds} rounds, since nobody has seen those plays; nor "
+            "anything by scoring logged outcomes wherever both chose the arm, for an arm that is played less often "
+            f"would not have been as good (only {self.same_plays} of {self.outcomes} logged outcomes came at the same "
+            "number of plays in both)",
+        ]
+        if self.partial:
+            lines.append(f"mind: of {self.partial} logged decisions some arms were not played; its own way all are")
+        return "\n".join(lines)
+
+
+def replay(log: Log, policy: Policy) -> Replay:
+    """Re-decide the log of a study. The problem must have stayed the same and no arm been reset."""
+    if not isinstance(cast(object, policy), Policy):
+        raise InputError(f"policy must be a Policy such as SWCUCB(window=100), got {policy!r}")
+    with log.look() as (_, reader):
+        first, *events = reader.later(log.number, 0)
+    moved = next((event.kind for event in events if event.kind in ("problem", "reset", "import")), None)
+    if moved is not None:
+        what = {"problem": "its problem changed", "reset": "an arm was reset", "import": "plays were imported"}[moved]
+        raise InputError(f"a log can be replayed only while all arms stayed what they were, but here {what}")
+    problem = log.resolve(first.body)
+    shadow = type(policy)(**policy.parameters())
+    shadow.start(problem, log.settings.horizon, log.settings.rng(1))
+    shadow.give_up(first.body["unreachable"])
+    own = shadow.copy()
+    compared, agreed = _agreement(log, first, events, shadow)
+    return Replay(repr(policy), compared, agreed, **_own_way(log, events, own))
+
+
+def _agreement(log: Log, first: Event, events: list[Event], policy: Policy) -> tuple[int, int]:
+    """How often a policy that is told what the log was told, when it was told, chooses the same."""
+    fold = Fold(Learned(policy, first.body), policy.problem.labels, log.resolve, log.settings.reorder)
+    expires = log.settings.expires
+    compared = agreed = 0
+    for event in events:
+        if event.kind == "ask" and event.decision is not None:
+            live, mask = fold.live, fold.mask(event.body.get("off", ()))
+            live.policy.rng = log.settings.rng(event.decision)
+            underway = Underway(fold, -np.inf if expires is None else event.at - expires)
+            arms = live.policy.select(mask, underway)
+            compared += 1
+            agreed += set(arms.tolist()) == {live.arm_of[key] for key in event.body["arms"]}
+        fold.apply(event)
+    return compared, agreed
+
+
+def _blocked(events: list[Event]) -> dict[int, list[int]]:
+    """The arms that could not be used, by decision. Arms and keys are the same while the problem is."""
+    retired: set[int] = set()
+    blocked = {}
+    for event in events:
+        if event.kind == "retire":
+            retired.update(event.body["arms"])
+        elif event.kind == "restore":
+            retired.difference_update(event.body["arms"])
+        elif event.kind == "ask" and event.decision is not None:
+            blocked[event.decision] = sorted(retired.union(event.body.get("off", ())))
+    return blocked
+
+
+def _own_way(log: Log, events: list[Event], policy: Policy) -> dict[str, Any]:
+    """Play on the tapes of outcomes that the log holds, a round for each round of the log."""
+    problem, blocked = policy.problem, _blocked(events)
+    order = list(in_order(events, problem.labels, log.resolve, log.settings.reorder))
+    tapes: list[list[float]] = [[] for _ in range(problem.n_arms)]
+    for entry in order:
+        for arm, value in (entry.values or {}).items():
+            tapes[arm].append(value)
+    plays, logged = Counter[int](), Counter[int]()
+    earned, there = [], []
+    same = 0
+    stopped: str | None = None
+    for entry in (entry for entry in order if entry.rounds):
+        number = entry.decision or entry.late
+        mask = np.zeros(problem.n_arms, dtype=np.bool_)
+        mask[blocked[number]] = True
+        policy.rng = log.settings.rng(number)
+        arms = policy.select(mask)
+        short = [arm for arm in arms.tolist() if plays[arm] >= len(tapes[arm])]
+        if short:
+            stopped = str(problem.labels[short[0]])
+            break
+        told = entry.values or {}
+        same += sum(arm in told and plays[arm] == logged[arm] for arm in arms.tolist())
+        outcomes = np.array([tapes[arm][plays[arm]] for arm in arms.tolist()])
+        policy.take_in(arms, outcomes, arms.size)
+        earned.append(problem.reward.combine(outcomes))
+        there.append(problem.reward.combine(np.array([told.get(arm, 0.0) for arm in entry.arms])))
+        plays.update(arms.tolist())
+        logged.update(list(told))
+    return {
+        "rounds": len(earned),
+        "logged_rounds": sum(entry.rounds for entry in order),
+        "reward": float(np.mean(earned)) if earned else None,
+        "logged_reward": float(np.mean(there)) if there else None,
+        "same_plays": same,
+        "outcomes": sum(map(len, tapes)),
+        "partial": sum(len(entry.values or {}) < len(entry.arms) for entry in order),
+        "stopped_by": stopped,
+    }

@@ -1,0 +1,76 @@
+"""What a study is told once, and how its first event becomes a policy that has begun."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from rising_bandits.errors import InputError
+from rising_bandits.policies.base import Policy
+from rising_bandits.problems.base import Label, Problem, _plain
+from rising_bandits.studies.events import Event
+from rising_bandits.studies.fold import Fold, Learned, Resolve
+from rising_bandits.studies.scales import Scale, scale_from_spec
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a study is told once, when it is created."""
+
+    policy: str
+    """The name of the policy's class."""
+    parameters: dict[str, Any]
+    horizon: int | None
+    seed: int
+    scale: Scale
+    expires: float | None
+    """Seconds after which a decision can no longer be told."""
+    reorder: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"format": FORMAT, **self.__dict__, "scale": self.scale.spec()}
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> Settings:
+        """The inverse of `as_dict`."""
+        if data.get("format") != FORMAT:
+            raise InputError(f"settings must be of format {FORMAT}, got {data.get('format')!r}; upgrade rising-bandits")
+        given = {key: value for key, value in data.items() if key != "format"}
+        return Settings(**{**given, "scale": scale_from_spec(given["scale"])})
+
+    def rng(self, decision: int) -> np.random.Generator:
+        """The generator of one decision: nothing of it needs to be stored, and no process can be ahead of it."""
+        return np.random.default_rng(np.random.SeedSequence([self.seed, decision]))
+
+
+def problem_body(problem: Problem, key_of: Mapping[Label, int]) -> dict[str, Any]:
+    """The body of a problem event: new labels get the next keys."""
+    if not isinstance(cast(object, problem), Problem):
+        raise InputError(f"problem must be a Problem such as ShortestPath(...), got {problem!r}")
+    labels = [_plain(label) for label in problem.labels]
+    fresh = [label for label in problem.labels if label not in key_of]
+    keys = {**key_of, **{label: len(key_of) + place for place, label in enumerate(fresh)}}
+    # Which arms no super arm holds is looked up once: a policy would find out while it decides.
+    unreachable = [arm for arm in range(problem.n_arms) if problem.oracle.containing(arm) is None]
+    return {
+        "spec": problem.spec(),
+        "labels": labels,
+        "keys": [keys[label] for label in problem.labels],
+        "unreachable": unreachable,
+    }
+
+
+def begin(settings: Settings, policy: Policy, first: Event, resolve: Resolve) -> Fold:
+    """A study after its first event."""
+    problem = resolve(first.body)
+    policy.start(problem, settings.horizon, settings.rng(1))
+    policy.give_up(first.body["unreachable"])
+    fold = Fold(Learned(policy, first.body), problem.labels, resolve, settings.reorder)
+    fold.seq = first.seq
+    return fold

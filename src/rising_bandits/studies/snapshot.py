@@ -1,0 +1,72 @@
+"""A fold as bytes and back, so that a study with a long log opens in no time.
+
+A snapshot is a pure function of the log up to its event. It can be lost or deleted without harm.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from typing import Any
+
+from rising_bandits.policies.base import Policy
+from rising_bandits.problems.base import _label, _plain
+from rising_bandits.studies.events import Event
+from rising_bandits.studies.fold import Entry, Fold, Learned, Resolve
+
+FORMAT = 1
+
+
+def dump(fold: Fold) -> bytes:
+    """Everything of a fold."""
+    data = {
+        "format": FORMAT,
+        "seq": fold.seq,
+        "decisions": fold.decisions,
+        "labels": [_plain(label) for label in fold.labels],
+        "retired": sorted(fold.retired),
+        "problem": fold.settled.body,
+        "policy": {**fold.settled.policy.state(), "problem": None},
+        "window": [_entry(entry) for entry in fold.window],
+    }
+    return zlib.compress(json.dumps(data, separators=(",", ":")).encode(), 1)
+
+
+def load(body: bytes, kind: type[Policy], resolve: Resolve, reorder: int) -> Fold | None:
+    """The fold that was dumped, or None where another version wrote it."""
+    data = json.loads(zlib.decompress(body))
+    if data["format"] != FORMAT:
+        return None
+    policy = kind.from_state(data["policy"], resolve(data["problem"]))
+    labels = [_label(label) for label in data["labels"]]
+    fold = Fold(Learned(policy, data["problem"]), labels, resolve, reorder)
+    fold.seq, fold.decisions = data["seq"], data["decisions"]
+    fold.changed = fold.seq
+    fold.retired = set(data["retired"])
+    for saved in data["window"]:
+        fold._push(_from(saved))
+    return fold
+
+
+def _entry(entry: Entry) -> dict[str, Any]:
+    return {
+        "seq": entry.seq,
+        "decision": entry.decision,
+        "arms": list(entry.arms),
+        "asked_at": entry.asked_at,
+        "values": None if entry.values is None else list(entry.values.items()),
+        "told": [list(told.items()) for told in entry.told],
+        "closed": entry.closed,
+        "rounds": entry.rounds,
+        "control": entry.control,
+        "late": entry.late,
+    }
+
+
+def _from(data: dict[str, Any]) -> Entry:
+    entry = Entry(data["seq"], data["decision"], tuple(data["arms"]), data["asked_at"])
+    entry.values = None if data["values"] is None else dict(data["values"])
+    entry.told = [dict(told) for told in data["told"]]
+    entry.closed, entry.rounds, entry.late = data["closed"], data["rounds"], data["late"]
+    entry.control = None if data["control"] is None else Event(*data["control"])
+    return entry

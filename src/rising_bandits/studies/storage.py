@@ -1,0 +1,314 @@
+"""One door to the database: a SQLite file (WAL) or PostgreSQL, by URL, with errors that a person can act on.
+
+A write holds the study's lock from its first statement on (SQLite: ``BEGIN IMMEDIATE``; PostgreSQL: the study's
+row), so that what it reads is what it acts upon. It is acknowledged by returning, after the commit.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import event as sa_event
+from sqlalchemy import exc
+
+from rising_bandits.errors import InputError, MissingExtraError, StorageError
+from rising_bandits.studies.events import Event
+from rising_bandits.studies.schema import EVENTS, HEAD, SNAPSHOTS, STUDIES, VERSION_TABLE
+
+DEFAULT = "sqlite:///studies.db"
+SNAPSHOTS_KEPT = 2
+_CHUNK = 20_000
+_MIGRATION_LOCK = 7_246_331
+"""Any number that others are unlikely to lock in the same PostgreSQL database."""
+
+# The two statements of every call, as text: building them anew would take half of the time of a call.
+_LATER = (
+    "SELECT seq, kind, at, decision, body FROM rising_events WHERE study_id = ? AND seq > ? "
+    f"ORDER BY seq LIMIT {_CHUNK}"
+)
+_APPEND = "INSERT INTO rising_events (study_id, seq, kind, at, decision, body) VALUES (?, ?, ?, ?, ?, ?)"
+_OF_DECISION = (
+    sa.select(EVENTS.c.seq, EVENTS.c.kind, EVENTS.c.at, EVENTS.c.decision, EVENTS.c.body)
+    .where(
+        EVENTS.c.study_id == sa.bindparam("study"),
+        EVENTS.c.decision == sa.bindparam("number"),
+        # Spelled out, so that the partial indices are used.
+        EVENTS.c.kind.in_(["ask", "tell"]) | (EVENTS.c.kind == "piece"),
+    )
+    .order_by(EVENTS.c.seq)
+)
+_LOCK_ROW = (
+    sa.select(STUDIES.c.id, sa.func.extract("epoch", sa.func.clock_timestamp()))
+    .where(STUDIES.c.id == sa.bindparam("study"))
+    .with_for_update()
+)
+
+
+# Building an encoder takes longer than encoding a small body.
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
+
+
+def _url(storage: str) -> sa.URL:
+    """A checked URL; PostgreSQL by its installed driver."""
+    try:
+        url = sa.make_url(storage)
+        backend = url.get_backend_name()
+    except (exc.ArgumentError, TypeError, AttributeError):
+        backend, url = "", sa.URL.create("none")
+    if backend == "postgresql":
+        return url.set(drivername="postgresql+psycopg")
+    if backend != "sqlite" or not url.database or url.database == ":memory:":
+        raise InputError(
+            "storage must be a URL of a SQLite file, as in 'sqlite:///routes.db', or of PostgreSQL, as in "
+            f"'postgresql://user@host/database', got {storage!r}"
+        )
+    return url
+
+
+class Storage:
+    """A database with studies in it. One connection, one thread at a time; safe to fork."""
+
+    def __init__(
+        self,
+        storage: str,
+        *,
+        create: bool = True,
+        power_safe: bool = False,
+        timeout: float = 30.0,
+        clock: Callable[[], float] | None = None,
+    ) -> None:
+        self.url = _url(storage)
+        self.sqlite = self.url.get_backend_name() == "sqlite"
+        self.power_safe, self.timeout, self.clock = power_safe, timeout, clock
+        if self.sqlite and not create and not Path(str(self.url.database)).exists():
+            raise InputError(f"storage must exist to be opened, but there is no file {self.url.database!r}")
+        self._connect()
+        with self.errors():
+            self._migrate()
+
+    def _connect(self) -> None:
+        options: dict[str, Any] = {"poolclass": sa.NullPool}
+        if self.sqlite:
+            options["connect_args"] = {"timeout": self.timeout, "check_same_thread": False}
+        try:
+            self._engine = sa.create_engine(self.url, **options)
+        except ModuleNotFoundError as error:
+            raise MissingExtraError(
+                f"PostgreSQL needs a driver ({error.name}); install it with pip install 'rising-bandits[postgres]'"
+            ) from None
+        self._driver_error: type[Exception] = self._engine.dialect.loaded_dbapi.Error
+        if self.sqlite:
+            sa_event.listen(self._engine, "connect", self._prepare)
+            sa_event.listen(self._engine, "begin", _begin)
+        self._open: sa.Connection | None = None
+        self._lock = threading.RLock()
+        self._pid = os.getpid()
+
+    def _prepare(self, connection: Any, record: Any) -> None:
+        # SQLAlchemy says when a transaction begins, not the driver.
+        connection.isolation_level = None
+        for pragma in (
+            "journal_mode=WAL",
+            f"synchronous={'FULL' if self.power_safe else 'NORMAL'}",
+            "foreign_keys=ON",
+        ):
+            connection.execute(f"PRAGMA {pragma}")
+
+    @property
+    def lock(self) -> threading.RLock:
+        """One thread at a time; in a fork, a new lock and a new connection."""
+        if self._pid != os.getpid():
+            # Neither a connection nor a lock must be shared with the process that this one was forked from.
+            self._engine.dispose(close=False)
+            self._connect()
+        return self._lock
+
+    @property
+    def _connection(self) -> sa.Connection:
+        if self._open is None or self._open.closed or self._open.invalidated:
+            self._open = self._engine.connect()
+        return self._open
+
+    def close(self) -> None:
+        """Give the connection back; the next call opens a new one."""
+        if self._open is not None and self._pid == os.getpid():
+            self._open.close()
+        self._open = None
+
+    @contextlib.contextmanager
+    def errors(self) -> Iterator[None]:
+        """Say in one line what a database says in many."""
+        try:
+            yield
+        except (exc.DBAPIError, self._driver_error) as error:
+            with contextlib.suppress(Exception):
+                self.close()
+            raise StorageError(self._explain(getattr(error, "orig", None) or error)) from error
+
+    def _explain(self, error: BaseException) -> str:
+        said = " ".join(str(error).split())
+        place = self.url.render_as_string(hide_password=True)
+        if "locked" in said or "busy" in said:
+            return (
+                f"{place} has been locked by another process for {self.timeout:g} s; nothing was changed, "
+                f"try again or pass a longer timeout ({said})"
+            )
+        if "full" in said or "No space" in said:
+            return f"there is no space left for {place}; nothing was changed, free some and try again ({said})"
+        if "foreign key" in said.lower():
+            return f"the study is no longer in {place}: it was deleted; nothing was changed"
+        if "readonly" in said or "unable to open" in said:
+            return f"{place} cannot be written; check that its folder exists and its permissions ({said})"
+        if "not a database" in said or "malformed" in said:
+            return f"{place} is damaged, or not a database of studies; restore a backup ({said})"
+        return f"{place} failed; nothing was acknowledged ({said})"
+
+    @contextlib.contextmanager
+    def _transaction(self, begin: str) -> Iterator[sa.Connection]:
+        with self.lock, self.errors():
+            connection = self._connection
+            connection.info["begin"] = begin
+            with connection.begin():
+                yield connection
+
+    @contextlib.contextmanager
+    def read(self) -> Iterator[Reader]:
+        """One consistent look, while others may write."""
+        with self._transaction("BEGIN") as connection:
+            yield Reader(connection, self._now(None))
+
+    @contextlib.contextmanager
+    def write(self, study: int | None = None) -> Iterator[Writer]:
+        """The lock of a study, or of all studies (None), until the block ends; then everything is committed."""
+        with self._transaction("BEGIN IMMEDIATE") as connection:
+            server: float | None = None
+            if not self.sqlite and study is not None:
+                row = connection.execute(_LOCK_ROW, {"study": study}).one_or_none()
+                server = None if row is None else float(row[1])
+            yield Writer(connection, self._now(server))
+
+    def _now(self, server: float | None) -> float:
+        """The clock that was handed in, else the database server's, else this machine's."""
+        return self.clock() if self.clock is not None else time.time() if server is None else server
+
+    def _migrate(self) -> None:
+        """Bring the tables to the newest version, or refuse those of a newer program."""
+        with self._transaction("BEGIN") as connection:
+            found = self._version(connection)
+        if found != HEAD:
+            from rising_bandits.studies.migrate import upgrade
+
+            with self._transaction("BEGIN IMMEDIATE") as connection:
+                if not self.sqlite:
+                    connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_MIGRATION_LOCK)))
+                upgrade(connection, self._version(connection), str(self.url.database))
+
+    def _version(self, connection: sa.Connection) -> str | None:
+        if not sa.inspect(connection).has_table(VERSION_TABLE):
+            return None
+        return connection.execute(sa.text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar_one_or_none()
+
+
+def _begin(connection: sa.Connection) -> None:
+    connection.connection.cursor().execute(connection.info["begin"])
+
+
+class Reader:
+    """What can be read within a transaction."""
+
+    def __init__(self, connection: sa.Connection, now: float) -> None:
+        self._connection, self.now = connection, now
+        self._mark = "?" if connection.dialect.paramstyle == "qmark" else "%s"
+
+    def _run(self, statement: str, parameters: Any, *, many: bool = False) -> Any:
+        """A statement by the driver itself, within the same transaction."""
+        cursor = self._connection.connection.cursor()
+        (cursor.executemany if many else cursor.execute)(statement.replace("?", self._mark), parameters)
+        return cursor
+
+    def names(self) -> list[str]:
+        """The studies, by name."""
+        return list(self._connection.execute(sa.select(STUDIES.c.name).order_by(STUDIES.c.name)).scalars())
+
+    def study(self, name: str) -> tuple[int, dict[str, Any]] | None:
+        """The number and the settings of a study."""
+        row = self._connection.execute(
+            sa.select(STUDIES.c.id, STUDIES.c.settings).where(STUDIES.c.name == name)
+        ).one_or_none()
+        return None if row is None else (int(row[0]), json.loads(row[1]))
+
+    def later(self, study: int, after: int, upto: int | None = None) -> Iterator[Event]:
+        """The events of a study after one of them, in order."""
+        while True:
+            rows = self._run(_LATER, (study, after)).fetchall()
+            for row in rows:
+                if upto is not None and row[0] > upto:
+                    return
+                yield Event(row[0], row[1], row[2], row[3], json.loads(row[4]))
+            if len(rows) < _CHUNK:
+                return
+            after = rows[-1][0]
+
+    def of_decision(self, study: int, number: int) -> list[Event]:
+        """The events of one decision: its ask, pieces of feedback, its tell."""
+        rows = self._connection.execute(_OF_DECISION, {"study": study, "number": number}).all()
+        return [Event(row[0], row[1], row[2], row[3], json.loads(row[4])) for row in rows]
+
+    def snapshot_seq(self, study: int) -> int:
+        """The event of the newest snapshot, 0 if there is none."""
+        newest = self._connection.execute(sa.select(sa.func.max(SNAPSHOTS.c.seq)).where(SNAPSHOTS.c.study_id == study))
+        return int(newest.scalar_one() or 0)
+
+    def snapshot(self, study: int, upto: int | None = None) -> bytes | None:
+        """The newest snapshot, or the newest that is not later than an event."""
+        query = sa.select(SNAPSHOTS.c.body).where(SNAPSHOTS.c.study_id == study)
+        if upto is not None:
+            query = query.where(SNAPSHOTS.c.seq <= upto)
+        return self._connection.execute(query.order_by(SNAPSHOTS.c.seq.desc()).limit(1)).scalar_one_or_none()
+
+
+class Writer(Reader):
+    """What can be written within a transaction."""
+
+    def exists(self, study: int) -> bool:
+        """Whether a study is still there."""
+        return self._connection.execute(sa.select(STUDIES.c.id).where(STUDIES.c.id == study)).first() is not None
+
+    def add_study(self, name: str, settings: dict[str, Any]) -> int:
+        """A new study without events."""
+        row = {"name": name, "created_at": self.now, "settings": json.dumps(settings)}
+        result = self._connection.execute(sa.insert(STUDIES).values(**row))
+        assert result.inserted_primary_key is not None
+        return int(result.inserted_primary_key[0])
+
+    def remove_study(self, study: int) -> None:
+        """Everything of a study."""
+        for table in (SNAPSHOTS, EVENTS):
+            self._connection.execute(sa.delete(table).where(table.c.study_id == study))
+        self._connection.execute(sa.delete(STUDIES).where(STUDIES.c.id == study))
+
+    def append(self, study: int, events: Sequence[Event]) -> None:
+        """More events at the end of the log."""
+        rows = [
+            (study, event.seq, event.kind, event.at, event.decision, _ENCODER.encode(event.body)) for event in events
+        ]
+        if rows:
+            self._run(_APPEND, rows, many=True)
+
+    def keep_snapshot(self, study: int, seq: int, body: bytes) -> None:
+        """A snapshot as of an event; only the newest few stay."""
+        here = SNAPSHOTS.c.study_id == study
+        kept = self._connection.execute(sa.select(SNAPSHOTS.c.seq).where(here)).scalars().all()
+        if seq in kept:
+            return
+        self._connection.execute(sa.insert(SNAPSHOTS).values(study_id=study, seq=seq, at=self.now, body=body))
+        for old in sorted([*kept, seq])[:-SNAPSHOTS_KEPT]:
+            self._connection.execute(sa.delete(SNAPSHOTS).where(here, SNAPSHOTS.c.seq == old))

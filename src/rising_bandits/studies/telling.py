@@ -1,0 +1,73 @@
+"""What a tell must be to count: checks that come before anything is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rising_bandits.errors import AlreadyToldError, ExpiredError, InputError
+from rising_bandits.problems.base import Label
+from rising_bandits.studies.events import outcomes_body
+from rising_bandits.studies.fold import Entry, Fold
+from rising_bandits.studies.scales import Scale
+
+
+def tell_body(
+    fold: Fold,
+    entry: Entry,
+    outcomes: Mapping[Label, Any],
+    scale: Scale,
+    *,
+    final: bool,
+    late: float | None,
+) -> dict[str, Any] | None:
+    """The body of the event that a tell would be, None where it was told before, or an error.
+
+    ``late`` is the time after which the decision expired, or None if it has not.
+    """
+    raw, values = _outcomes(fold, entry, outcomes, scale)
+    told = {key: value for part in entry.told for key, value in part.items()}
+    if raw in entry.told and (entry.closed or not final):
+        return None
+    clash = any(key in told and told[key] != value for key, value in raw.items())
+    if entry.closed or clash:
+        shown = ", ".join(f"{fold.labels[key]!r}: {value:g}" for key, value in told.items()) or "nothing was played"
+        raise AlreadyToldError(
+            f"decision {entry.decision} was told before with other content ({shown}); what was told first stands"
+        )
+    if late is not None:
+        raise ExpiredError(
+            f"decision {entry.decision} expired {late:g} s after it was asked for; its arms do not count as played"
+        )
+    body = outcomes_body(raw, values)
+    if entry.decision not in fold.waiting:
+        # Too late for its own place in the order: it counts here, and its round only once.
+        again = entry.values is not None
+        body["of"] = list(raw) if again else list(entry.arms)
+        if again:
+            body["again"] = True
+    return body
+
+
+def _outcomes(
+    fold: Fold, entry: Entry, outcomes: Mapping[Label, Any], scale: Scale
+) -> tuple[dict[int, float], dict[int, float]]:
+    """Checked outcomes by key: in the user's unit, and as values in [0, 1]."""
+    if not isinstance(outcomes, Mapping):
+        raise InputError(f"outcomes must be a mapping of labels to numbers, as in {{'a->b': 0.9}}, got {outcomes!r}")
+    mine = {fold.labels[key]: key for key in entry.arms}
+    raw: dict[int, float] = {}
+    values: dict[int, float] = {}
+    for label, outcome in outcomes.items():
+        key = mine.get(label)
+        if key is None:
+            # Another name of an arm, such as the ends of an edge; or an arm that is not in this decision.
+            live = fold.live
+            key = live.keys[live.problem.index(label)]
+            if key not in entry.arms:
+                arms = ", ".join(repr(known) for known in mine)
+                raise InputError(f"outcomes must be of the arms of decision {entry.decision} ({arms}), got {label!r}")
+        if key in raw:
+            raise InputError(f"outcomes must name each arm once, got {fold.labels[key]!r} twice")
+        raw[key], values[key] = scale.value(outcome, f"outcome of {fold.labels[key]!r}")
+    return raw, values

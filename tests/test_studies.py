@@ -1,0 +1,657 @@
+"""Studies: what is learnt depends on what was told, not on when; bad input leaves no trace; scales; arms that move."""
+
+from __future__ import annotations
+
+import json
+import math
+from datetime import timedelta
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import rising_bandits as rb
+from rising_bandits.studies import Decay, Inverse, Log, Range, Reciprocal
+from rising_bandits.studies import log as study_log
+from rising_bandits.studies import storage as storage_module
+
+ROADS = [("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("b", "c")]
+PROBLEM = rb.problems.ShortestPath(ROADS, "a", "d")
+POLICIES = {
+    "crucb": lambda: rb.CRUCB(sigma=0.1),
+    "coarse": lambda: rb.CRUCB(sigma=0.1, resolution=4),
+    "sw-cucb": lambda: rb.SWCUCB(window=4),
+    "sw-cts": lambda: rb.SWCTS(window=4),
+    "sw-ucb": lambda: rb.SWUCB(window=4),
+    "r-ed-ucb": lambda: rb.RedUCB(sigma=0.1),
+    "random": rb.Random,
+}
+QUICK = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+class Clock:
+    def __init__(self):
+        self.time = 1_000_000.0
+
+    def __call__(self):
+        return self.time
+
+
+@pytest.fixture
+def storage(tmp_path):
+    return f"sqlite:///{tmp_path}/studies.db"
+
+
+def make(storage, policy=None, problem=PROBLEM, name="s", **options):
+    return rb.studies.create(name, problem, policy or rb.CRUCB(sigma=0.1), storage=storage, seed=7, **options)
+
+
+def outcomes_for(decision, salt=0):
+    """Outcomes that differ for all decisions and arms."""
+    return {
+        label: ((decision.id * 37 + place * 11 + salt) % 101) / 101 for place, label in enumerate(decision.super_arm)
+    }
+
+
+def log_of(study):
+    """Every line of the log, as the database has it."""
+    with study._log.storage.read() as reader:
+        return list(reader.later(study._log.number, 0))
+
+
+def test_the_contract_of_the_spec_word_for_word(storage):
+    study = rb.studies.create("routes", PROBLEM, rb.CRUCB(sigma=0.05), storage=storage)
+    study = rb.studies.open("routes", storage=storage)
+    decision = study.ask()
+    assert study.tell(decision.id, dict.fromkeys(decision.super_arm, 0.5))
+    table = study.history()
+    assert {"decision_id", "arm", "play", "outcome"} <= set(table.columns)
+    assert table["arm"].tolist() == decision.super_arm
+    assert "plays" in str(decision.explain())
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_decisions_are_those_of_the_policy_itself(storage, name):
+    """One at a time, a study decides as the bare policy does with the same generators."""
+    study = make(storage, POLICIES[name]())
+    plain = POLICIES[name]()
+    plain.start(PROBLEM)
+    for number in range(1, 41):
+        plain.rng = np.random.default_rng(np.random.SeedSequence([7, number]))
+        arms = plain.select()
+        decision = study.ask()
+        assert decision.id == number
+        assert decision.super_arm == PROBLEM.labels_of(PROBLEM.ordered(arms))
+        told = outcomes_for(decision)
+        study.tell(decision.id, told)
+        plain.observe(arms, [told[label] for label in PROBLEM.labels_of(arms)])
+        if number % 10 == 0:
+            study = rb.studies.open("s", storage=storage)
+    plain.rng = np.random.default_rng(np.random.SeedSequence([7, 41]))
+    assert study.indices().tolist() == plain.indices().tolist()
+
+
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("ask"), st.integers(1, 3)),
+        st.tuples(st.just("tell"), st.integers(0, 30), st.integers(0, 15)),
+        st.tuples(st.just("piece"), st.integers(0, 30), st.integers(0, 15)),
+        st.tuples(st.just("wait"), st.integers(1, 6)),
+        st.tuples(st.just("reopen")),
+        st.tuples(st.just("snapshot")),
+    ),
+    min_size=5,
+    max_size=60,
+)
+
+
+class Model:
+    """The documented rule in its plainest form: a line of decisions, and a policy that is told in that order."""
+
+    def __init__(self, reorder):
+        self.reorder, self.gone, self.line, self.at = reorder, [], [], {}
+
+    def ask(self, decision):
+        self.at[decision.id] = slot = {"decision": decision, "told": None, "closed": False, "round": True}
+        self.line.append(slot)
+        self.move()
+
+    def tell(self, decision, told, final):
+        slot = self.at[decision.id]
+        if any(slot is other for other in self.line):
+            slot["told"] = {**(slot["told"] or {}), **told}
+            slot["closed"] = final
+        else:
+            first = not slot.get("late") and slot["told"] is None
+            self.line.append({"decision": decision, "told": told, "closed": True, "round": first})
+            slot["late"] = True
+        self.move()
+
+    def move(self):
+        while self.line and (self.line[0]["closed"] or len(self.line) > self.reorder):
+            self.gone.append(self.line.pop(0))
+
+    def policy(self, policy):
+        policy.start(PROBLEM)
+        for slot in self.gone + self.line:
+            if slot["told"] is None:
+                continue
+            arms = np.sort(PROBLEM.arms_of(slot["decision"].super_arm))
+            labels = PROBLEM.labels_of(arms)
+            if slot["round"]:
+                played = [label in slot["told"] for label in labels]
+                policy.observe(arms, [slot["told"].get(label, 0.0) for label in labels], played)
+            else:
+                for label in sorted(slot["told"], key=PROBLEM.index):
+                    policy.absorb(PROBLEM.index(label), np.array([slot["told"][label]]))
+        return policy
+
+
+def run_steps(storage, steps, policy, reorder):
+    """Drive a study by generated steps beside the model; both see only what the study accepted."""
+    clock, model = Clock(), Model(reorder)
+    rb.studies.delete("s", storage=storage)
+    study = make(storage, policy(), reorder=reorder, expires=timedelta(seconds=10), clock=clock)
+    asked, closed, pieces = [], set(), {}
+    for step in steps:
+        if step[0] == "ask":
+            before = study.indices().tolist()
+            for decision in study.ask(step[1]):
+                asked.append(decision)
+                model.ask(decision)
+            # Asking teaches nothing (samples aside, which are drawn for the next decision).
+            assert isinstance(study.policy, rb.SWCTS) or study.indices().tolist() == before
+        elif step[0] == "wait":
+            clock.time += step[1]
+        elif step[0] == "reopen":
+            study = rb.studies.open("s", storage=storage, clock=clock)
+        elif step[0] == "snapshot":
+            study._log._snapshot_seq = -(10**9)
+        elif asked:
+            final = step[0] == "tell"
+            decision = asked[step[1] % len(asked)]
+            some = {
+                label: value
+                for place, (label, value) in enumerate(outcomes_for(decision).items())
+                if step[2] >> place & 1
+            }
+            expired = clock.time >= decision.expires_at
+            told = pieces.setdefault(decision.id, [])
+            if some in told and (decision.id in closed or not final):
+                assert study.tell(decision.id, some, final=final) is False
+            elif decision.id in closed:
+                with pytest.raises(rb.AlreadyToldError):
+                    study.tell(decision.id, some, final=final)
+            elif expired:
+                with pytest.raises(rb.ExpiredError):
+                    study.tell(decision.id, some, final=final)
+            else:
+                assert study.tell(decision.id, some, final=final) is True
+                told.append(some)
+                if final:
+                    closed.add(decision.id)
+                model.tell(decision, some, final)
+    wanted = model.policy(policy())
+    for seen in (study, rb.studies.open("s", storage=storage, clock=clock)):
+        found = seen.policy
+        wanted.rng = found.rng = np.random.default_rng(1)
+        assert found.plays.tolist() == wanted.plays.tolist()
+        assert found.round == wanted.round
+        assert found.indices().tolist() == wanted.indices().tolist()
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    storage = f"sqlite:///{tmp_path_factory.mktemp('property')}/studies.db"
+    make(storage)
+    return storage
+
+
+@pytest.mark.parametrize("name", ["crucb", "coarse", "sw-cucb", "sw-cts"])
+@QUICK
+@given(steps=STEPS)
+def test_any_interleaving_leaves_what_the_same_tells_in_order_leave(shared, name, steps):
+    run_steps(shared, steps, POLICIES[name], reorder=1_000)
+
+
+@QUICK
+@given(steps=STEPS, reorder=st.integers(1, 6))
+def test_beyond_the_reorder_limit_a_tell_counts_where_it_arrives(shared, steps, reorder):
+    run_steps(shared, steps, POLICIES["crucb"], reorder=reorder)
+
+
+def test_super_arm_policies_are_told_in_order_too(storage):
+    study, plain = make(storage, rb.SWUCB(window=3)), rb.SWUCB(window=3)
+    plain.start(PROBLEM)
+    decisions = study.ask(8)
+    for decision in reversed(decisions):
+        study.tell(decision, outcomes_for(decision))
+    for decision in decisions:
+        arms = np.sort(PROBLEM.arms_of(decision.super_arm))
+        plain.observe(arms, [outcomes_for(decision)[label] for label in PROBLEM.labels_of(arms)])
+    assert study.indices().tolist() == plain.indices().tolist()
+
+
+def test_open_decisions_cover_different_arms(storage):
+    study = make(storage, problem=rb.problems.TopK(8, k=2))
+    arms = [label for decision in study.ask(8) for label in decision.super_arm]
+    assert sorted(arms) == sorted(2 * list(range(8)))
+    assert len(study.open_decisions()) == 8
+
+
+def test_a_decision_expires_and_its_arms_do_not_count(storage):
+    clock = Clock()
+    study = make(storage, expires=60, clock=clock)
+    lost, kept = study.ask(2)
+    clock.time += 59.9
+    study.tell(kept, outcomes_for(kept))
+    clock.time += 0.1
+    assert study.open_decisions() == []
+    with pytest.raises(rb.ExpiredError, match=r"decision 1 expired 60 s after it was asked for; its arms do not count"):
+        study.tell(lost, outcomes_for(lost))
+    assert study.policy.plays.sum() == len(kept.super_arm)
+    # A retry of what was acknowledged in time is harmless at any time.
+    assert study.tell(kept, outcomes_for(kept)) is False
+
+
+def test_telling_twice(storage):
+    study = make(storage)
+    decision = study.ask()
+    told = outcomes_for(decision)
+    assert study.tell(decision.id, told) is True
+    before = log_of(study)
+    assert study.tell(decision.id, dict(reversed(told.items()))) is False
+    for other in ({}, {decision.super_arm[0]: told[decision.super_arm[0]]}, {**told, decision.super_arm[0]: 0.123}):
+        with pytest.raises(rb.AlreadyToldError, match=r"decision 1 was told before with other content"):
+            study.tell(decision.id, other)
+    assert log_of(study) == before
+
+
+def test_feedback_in_pieces(storage):
+    study = make(storage)
+    decision = study.ask()
+    told = outcomes_for(decision)
+    first, *rest = decision.super_arm
+    assert study.tell(decision, {first: told[first]}, final=False)
+    assert not study.tell(decision, {first: told[first]}, final=False)
+    assert study.policy.plays.sum() == 1
+    with pytest.raises(rb.AlreadyToldError):
+        study.tell(decision, {first: 0.999}, final=False)
+    assert study.tell(decision, {label: told[label] for label in rest})
+    assert study.policy.plays.sum() == len(told)
+    assert study.policy.round == 2
+    with pytest.raises(rb.AlreadyToldError):
+        study.tell(decision, {rest[0]: 0.999})
+
+
+def test_a_decision_of_another_study_is_refused(storage):
+    one, other = make(storage, name="one"), make(storage, name="other")
+    decision = one.ask()
+    other.ask()
+    with pytest.raises(rb.InputError, match="decision must be one of study 'other', got one of 'one'"):
+        other.tell(decision, {})
+    assert rb.studies.open("one", storage=storage).tell(decision, {})
+
+
+def test_a_snapshot_that_cannot_be_kept_does_not_fail_a_tell(storage, monkeypatch):
+    study = make(storage)
+    decision = study.ask()
+    study._log._snapshot_seq = -(10**9)
+
+    def fail(*_):
+        raise rb.StorageError("there is no space left")
+
+    monkeypatch.setattr(storage_module.Writer, "keep_snapshot", fail)
+    assert study.tell(decision, outcomes_for(decision)) is True
+    assert rb.studies.open("s", storage=storage).policy.plays.sum() == len(decision.super_arm)
+
+
+def test_several_tells_count_together_or_not_at_all(storage):
+    study = make(storage)
+    one, two = study.ask(2)
+    before = log_of(study)
+    with pytest.raises(rb.InputError, match=r"outcome of"):
+        study.tell_many([(one, outcomes_for(one)), (two, {two.super_arm[0]: math.nan})])
+    with pytest.raises(rb.AlreadyToldError):
+        study.tell_many([(one, outcomes_for(one)), (one, {})])
+    assert log_of(study) == before
+    assert study.policy.plays.sum() == 0
+    assert study.tell_many([(one, outcomes_for(one)), (two, outcomes_for(two)), (one, outcomes_for(one))]) == [
+        True,
+        True,
+        False,
+    ]
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.binary(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=5,
+)
+KEYS = st.sampled_from(["a->b", "b->d", "a->c", ("a", "b"), "c->d", 0]) | st.text(max_size=4) | st.integers()
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    number=st.integers(-2, 5) | ANYTHING,
+    payload=st.dictionaries(KEYS, st.floats() | st.integers(-1, 2) | ANYTHING, max_size=4) | ANYTHING,
+)
+def test_whatever_is_told_is_right_or_refused_without_a_trace(fuzzed, number, payload):
+    study = fuzzed
+    before, indices = log_of(study), study.indices().tolist()
+    try:
+        study.tell(number, payload)
+    except rb.InputError:
+        assert log_of(study) == before
+        assert study.indices().tolist() == indices
+        return
+    assert isinstance(payload, dict)
+    added = log_of(study)[len(before) :]
+    assert len(added) <= 1
+    for event in added:
+        assert all(isinstance(raw, float) and 0 <= raw <= 1 for raw in event.body["raw"])
+        assert event.decision == number
+
+
+@pytest.fixture(scope="module")
+def fuzzed(tmp_path_factory):
+    study = make(f"sqlite:///{tmp_path_factory.mktemp('fuzz')}/studies.db")
+    study.ask(4)
+    return study
+
+
+@pytest.mark.parametrize(
+    ("number", "payload", "message"),
+    [
+        (9, {}, "decision must be the id of a decision of study 's', from 1 to 1; got 9"),
+        ("1", {}, "got '1'"),
+        (True, {}, "got True"),
+        (1, {"x->y": 0.5}, "label must be one of the problem's arms"),
+        (1, {"a->c": 0.5}, "outcomes must be of the arms of decision 1 .* got 'a->c'"),
+        (1, {"a->b": math.nan}, r"outcome of 'a->b' must be a number in \[0, 1\], got nan"),
+        (1, {"a->b": 1.01}, r"outcome of 'a->b' must be a number in \[0, 1\], got 1.01"),
+        (1, {"a->b": "fast"}, "got 'fast'"),
+        (1, {"a->b": True}, "got True"),
+        (1, {"a->b": 0.5, ("a", "b"): 0.5}, "each arm once"),
+        (1, [0.5], "outcomes must be a mapping"),
+    ],
+)
+def test_what_is_wrong_is_said(storage, number, payload, message):
+    study = make(storage, problem=rb.problems.ShortestPath(ROADS[:4], "a", "d"))
+    assert study.ask().super_arm == ["a->b", "b->d"]
+    before = log_of(study)
+    with pytest.raises(rb.InputError, match=message):
+        study.tell(number, payload)
+    assert log_of(study) == before
+
+
+def test_other_names_of_an_arm_are_understood(storage):
+    study = make(storage, problem=rb.problems.ShortestPath(ROADS[:4], "a", "d"))
+    assert study.tell(study.ask(), {("a", "b"): 0.5, "b->d": 0.25})
+    assert study.policy.plays.tolist() == [1, 0, 1, 0]
+
+
+def test_labels_of_every_plain_kind_survive(storage):
+    labels = ["text", 3, ("pair", 1), 2.5, None]
+    study = make(storage, problem=rb.problems.TopK(labels, k=5))
+    assert study.tell(study.ask(), dict.fromkeys(labels, 0.5))
+    assert rb.studies.open("s", storage=storage).ask().super_arm == labels
+
+
+SCALES = [
+    Range(0, 200, lower_is_better=True, unit="ms"),
+    Range(-5, 5),
+    Log(1, 1000, lower_is_better=True, unit="ms"),
+    Log(0.5, 8),
+    Decay(half=50, unit="ms"),
+    Inverse(half=50, unit="ms"),
+    Reciprocal(best=0.5, unit="ms"),
+]
+
+
+@pytest.mark.parametrize("scale", SCALES, ids=repr)
+@given(share=st.floats(0, 1), other=st.floats(0, 1))
+def test_scales_are_monotone_and_come_back(scale, share, other):
+    low, high = scale.domain
+    high = min(high, 400.0)
+    one, two = (low + part * (high - low) for part in (share, other))
+    (raw, value), (_, second) = scale.value(one), scale.value(two)
+    assert raw == one
+    assert 0 <= value <= 1
+    assert scale.outcome(value) == pytest.approx(one, rel=1e-6, abs=1e-6)
+    better = one < two if scale.lower_is_better else one > two
+    assert value >= second if better else second >= value
+    assert rb.studies.scales.scale_from_spec(json.loads(json.dumps(scale.spec()))) == scale
+
+
+@pytest.mark.parametrize("scale", SCALES, ids=repr)
+def test_outcomes_are_in_the_users_unit_everywhere(storage, scale):
+    study = make(storage, scale=scale)
+    decision = study.ask()
+    told = {label: 1.0 + place for place, label in enumerate(decision.super_arm)}
+    study.tell(decision, told)
+    table = study.history()
+    assert dict(zip(table["arm"], table["outcome"], strict=True)) == told
+    assert table["value"].tolist() == [scale.value(outcome)[1] for outcome in table["outcome"]]
+    wrong = scale.domain[0] - 1
+    with pytest.raises(rb.InputError, match=f"outcome of .* got {wrong}"):
+        study.tell(study.ask(), {study.open_decisions()[0].super_arm[0]: wrong})
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [lambda: Range(1, 1), lambda: Range(math.nan, 1), lambda: Log(0, 1), lambda: Decay(half=0), lambda: Log(2, 1)],
+)
+def test_bad_scales_are_refused(bad):
+    with pytest.raises(rb.InputError):
+        bad()
+
+
+def test_masks_hold_for_one_decision_and_retirement_until_restored(storage):
+    study = make(storage)
+    for _ in range(5):
+        assert "a->b" not in study.ask(unavailable=["a->b"]).super_arm
+    with pytest.raises(rb.InfeasibleError):
+        study.ask(unavailable=["a->b", "a->c"])
+    study.retire([("a", "c")])
+    assert study.retired == ["a->c"]
+    again = rb.studies.open("s", storage=storage)
+    assert all("a->c" not in decision.super_arm for decision in again.ask(5))
+    with pytest.raises(rb.InputError, match=r"leave a feasible super arm"):
+        study.retire(["a->b"])
+    study.restore(["a->c"])
+    assert study.retired == []
+    with pytest.raises(rb.InputError, match=r"unavailable must be a list of labels"):
+        study.ask(unavailable="a->b")
+
+
+def absorbed(problem, policy, plays, rounds):
+    """The policy that has taken in these plays of each arm and nothing else."""
+    policy.start(problem)
+    for label, outcomes in plays.items():
+        policy.absorb(problem.index(label), np.array(outcomes))
+    policy.pass_rounds(rounds)
+    return policy
+
+
+@pytest.mark.parametrize("name", ["crucb", "coarse", "sw-cucb"])
+def test_reset_new_problem_and_import_have_their_place_in_the_order(storage, name):
+    """A late tell of an old decision belongs before the reset; a decision asked for after it belongs after."""
+    study = make(storage, POLICIES[name]())
+    plays = {label: [] for label in PROBLEM.labels}
+    rounds = 0
+
+    def tell(decision, keep=True):
+        nonlocal rounds
+        told = outcomes_for(decision)
+        study.tell(decision, told)
+        rounds += 1
+        for label, outcome in told.items():
+            if keep and label in plays:
+                plays[label].append(outcome)
+
+    for _ in range(20):
+        tell(study.ask())
+    late, later = study.ask(2)
+    victim = late.super_arm[0]
+    study.reset([victim])
+    plays[victim] = []
+    tell(study.ask())
+    told = outcomes_for(late)
+    study.tell(late, told)
+    rounds += 1
+    expected = {label: list(outcomes) for label, outcomes in plays.items()}
+    problem = rb.problems.ShortestPath([*ROADS, ("a", "d", "direct")], "a", "d")
+    study.set_problem(problem)
+    assert study.problem.labels[-1] == "direct"
+    assert study.import_plays([("direct", 0, 0.25), ("direct", 1, 0.5)]) == 2
+    rounds += 2
+    # The late tell came before the decision that was told first, for all arms that both hold.
+    table = study.history()
+    for label in PROBLEM.labels:
+        after = table[(table["arm"] == label) & ~table["forgotten"]]
+        expected[label] = after["value"].tolist()
+        assert after["play"].tolist() == list(range(1, len(after) + 1))
+    assert len(expected[victim]) <= 1
+    wanted = absorbed(problem, POLICIES[name](), {**expected, "direct": [0.25, 0.5]}, rounds)
+    for seen in (study, rb.studies.open("s", storage=storage)):
+        assert seen.indices().tolist() == wanted.indices().tolist()
+        assert seen.policy.round == wanted.round
+    # Still open across all of that; its arms that were reset meanwhile are the old ones.
+    assert study.tell(later, outcomes_for(later))
+
+
+def test_arms_that_are_gone_begin_anew_when_they_return(storage):
+    study = make(storage, problem=rb.problems.TopK(["x", "y"], k=1))
+    for _ in range(6):
+        decision = study.ask()
+        study.tell(decision, outcomes_for(decision))
+    (pending,) = study.ask(1)
+    study.set_problem(rb.problems.TopK([label for label in ("x", "y") if label != pending.super_arm[0]], k=1))
+    assert study.policy.plays.size == 1
+    assert study.tell(pending, {pending.super_arm[0]: 0.5})
+    study.set_problem(rb.problems.TopK(["y", "x"], k=1))
+    assert study.policy.plays[study.problem.index(pending.super_arm[0])] == 0
+    assert study.ask().super_arm == pending.super_arm
+
+
+def test_super_arm_policies_refuse_what_has_no_meaning_for_them(storage):
+    study = make(storage, rb.SWUCB(window=5))
+    before = log_of(study)
+    with pytest.raises(rb.InputError, match=r"SWUCB cannot take in plays of single base arms"):
+        study.import_plays([("a->b", 0, 0.5)])
+    assert log_of(study) == before
+    study.tell(study.ask(), {})
+    study.reset(["a->b"])
+    assert study.policy.plays.sum() == 0
+
+
+def test_a_policy_and_a_problem_of_ones_own(storage):
+    class Latest(rb.IndexPolicy):
+        name = "latest"
+
+        def index(self, outcomes, t):
+            return outcomes[-1]
+
+    class Either(rb.oracles.SuperArmOracle):
+        n_arms, max_size = 3, 2
+
+        def best(self, weights):
+            return [0] if weights[0] > weights[1] + weights[2] else [1, 2]
+
+        def is_feasible(self, arms):
+            return sorted(arms) in ([0], [1, 2])
+
+    problem = rb.Problem(Either(), labels=["solo", "left", "right"])
+    study = rb.studies.create("own", problem, Latest(), storage=storage, seed=1)
+    study._log._snapshot_seq = -(10**9)
+    decisions = study.ask(3)
+    for decision in reversed(decisions):
+        study.tell(decision, outcomes_for(decision))
+    with pytest.raises(rb.InputError, match=r"policy must be handed in .* a class Latest"):
+        rb.studies.open("own", storage=storage)
+    with pytest.raises(rb.InputError, match=r"problem must be handed in"):
+        rb.studies.open("own", storage=storage, policy=Latest)
+    with pytest.raises(rb.InputError, match=r"policy must be a Latest"):
+        rb.studies.open("own", storage=storage, policy=rb.CRUCB())
+    again = rb.studies.open("own", storage=storage, policy=Latest, problem=problem)
+    assert again.indices().tolist() == study.indices().tolist()
+    study.reset(["left"])
+    assert np.isinf(study.indices()).tolist() == [False, True, False]
+
+
+def test_an_arm_that_no_super_arm_holds_is_never_waited_for(storage):
+    problem = rb.Problem(rb.oracles.ExplicitSets([[0], [1]], n_arms=3), labels=["a", "b", "c"])
+    study = make(storage, problem=problem)
+    assert study.indices().tolist() == [math.inf, math.inf, 1.0]
+    before = study.indices().tolist()
+    study.ask(6)
+    assert study.indices().tolist() == before
+
+
+def test_names_open_delete(storage):
+    with pytest.raises(rb.InputError, match=r"storage must exist to be opened"):
+        rb.studies.open("one", storage=storage)
+    study = make(storage, name="one")
+    make(storage, name="two")
+    assert rb.studies.names(storage=storage) == ["one", "two"]
+    with pytest.raises(rb.InputError, match=r"name must be new, but there is a study 'one'"):
+        make(storage, name="one")
+    assert rb.studies.create("one", PROBLEM, rb.CRUCB(), storage=storage, exist_ok=True).settings.seed == 7
+    with pytest.raises(
+        rb.InputError, match=r"name must be one of the studies of the storage .'one', 'two'., got 'three'"
+    ):
+        rb.studies.open("three", storage=storage)
+    rb.studies.delete("one", storage=storage)
+    assert rb.studies.names(storage=storage) == ["two"]
+    with pytest.raises(rb.RisingBanditsError):
+        study.ask()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"storage": "mysql://x/y"}, "storage must be a URL"),
+        ({"storage": "sqlite://"}, "storage must be a URL"),
+        ({"storage": 3}, "storage must be a URL"),
+        ({"name": ""}, "name must be a text"),
+        ({"policy": "crucb"}, "policy must be a Policy"),
+        ({"problem": [1, 2]}, "problem must be a Problem"),
+        ({"scale": (0, 1)}, "scale must be a Scale"),
+        ({"expires": -1}, "expires must be a timedelta or a positive number"),
+        ({"reorder": 0}, "reorder must be an integer from 1"),
+        ({"seed": -1}, "seed must be"),
+        ({"policy": rb.SWCUCB()}, "window must be given"),
+    ],
+)
+def test_bad_settings_are_refused_before_anything_is_written(tmp_path, wrong, message):
+    good = {"name": "s", "problem": PROBLEM, "policy": rb.CRUCB(), "storage": f"sqlite:///{tmp_path}/x.db"}
+    with pytest.raises(rb.InputError, match=message):
+        rb.studies.create(**{**good, **wrong})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_snapshots_are_few_and_change_nothing(storage, monkeypatch):
+    monkeypatch.setattr(study_log, "SNAPSHOT_EVENTS", 10)
+    monkeypatch.setattr(study_log, "_BYTES_PER_EVENT", 10**9)
+    study = make(storage, rb.SWCTS(window=5))
+    held = []
+    for _ in range(60):
+        decision, other = study.ask(2)
+        held.append(other)
+        study.tell(decision, outcomes_for(decision))
+    for decision in held[::-1]:
+        study.tell(decision, outcomes_for(decision))
+    again = rb.studies.open("s", storage=storage)
+    assert again._log._snapshot_seq > 200
+    assert again.indices().tolist() == study.indices().tolist()
+    with again._log.storage.write() as writer:
+        import sqlalchemy as sa
+
+        count = writer._connection.execute(sa.text("SELECT count(*) FROM rising_snapshots")).scalar_one()
+        assert count == 2
+        writer._connection.execute(sa.text("DELETE FROM rising_snapshots"))
+    from_the_start = rb.studies.open("s", storage=storage)
+    assert from_the_start.indices().tolist() == study.indices().tolist()
+    assert from_the_start.policy.rng.random() == study.policy.rng.random()

@@ -1,0 +1,165 @@
+"""``rising study`` as a person and as a script would use it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import rising_bandits as rb
+from rising_bandits.cli import main
+
+RISING = str(Path(sys.executable).with_name("rising"))
+
+
+def run(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as stop:
+        main(list(arguments))
+    code = stop.value.code
+    assert isinstance(code, int)
+    return code
+
+
+@pytest.fixture
+def rising(tmp_path, capsys, monkeypatch):
+    """The command with a storage of the test's own; returns what it printed."""
+    monkeypatch.setenv("RISING_STORAGE", f"sqlite:///{tmp_path}/shell.db")
+
+    def call(*arguments: str, code: int = 0) -> str:
+        assert run("study", *arguments) == code
+        said = capsys.readouterr()
+        assert not (said.out if code else said.err)
+        return said.err if code else said.out
+
+    return call
+
+
+@pytest.fixture
+def edges(tmp_path):
+    path = tmp_path / "roads.csv"
+    path.write_text("from,to,name\nhome,bridge\nhome,tunnel\nbridge,work\ntunnel,work,exit\n")
+    return str(path)
+
+
+def test_a_day_in_the_shell(rising, edges, tmp_path):
+    text = rising(
+        "create", "commute", "--edges", edges, "--source", "home", "--target", "work", "--policy", "crucb(sigma=0.05)",
+        "--low", "0", "--high", "60", "--lower-is-better", "--unit", "min", "--seed", "1",
+    )  # fmt: skip
+    assert "study commute in sqlite:///" in text
+    assert rising("ask", "commute") == "1: home->bridge, bridge->work\n"
+    assert rising("tell", "commute", "1", "home->bridge=12", "bridge->work=30.5") == "decision 1: noted\n"
+    assert "was told before" in rising("tell", "commute", "1", "home->bridge=12", "bridge->work=30.5")
+    (decision,) = json.loads(rising("ask", "commute", "--json", "--unavailable", "home->bridge"))["decisions"]
+    assert decision["super_arm"] == ["home->tunnel", "exit"]
+    assert rising("tell", "commute", "2", "exit=7", "--more") == "decision 2: noted\n"
+    assert json.loads(rising("tell", "commute", "2", "home->tunnel=9", "--json"))["round"] == 3
+    for _ in range(20):
+        (decision,) = json.loads(rising("ask", "commute", "--json"))["decisions"]
+        rising("tell", "commute", str(decision["id"]), *(f"{arm}=20" for arm in decision["super_arm"]))
+    shown = rising("show", "commute", "--plot", str(tmp_path / "learnt.png"))
+    assert "home->tunnel" in shown
+    assert "min" in shown
+    assert "round 23, 0 open decisions" in shown
+    assert (tmp_path / "learnt.png").stat().st_size > 10_000
+    data = json.loads(rising("show", "commute", "--json"))
+    assert {arm["label"] for arm in data["arms"]} == {"home->bridge", "home->tunnel", "bridge->work", "exit"}
+    why = rising("show", "commute", "--decision", "22", "--plot", str(tmp_path / "why.png"))
+    assert "runner-up: " in why
+    assert (tmp_path / "why.svg").exists()
+    assert json.loads(rising("show", "commute", "--decision", "22", "--json"))["margin"] >= 0
+    asked = rising("ask", "commute", "--explain")
+    assert "decision 23 of study 'commute'" in asked
+    assert len(json.loads(rising("ask", "commute", "--n", "3", "--json"))["decisions"]) == 3
+    for file in ("log.parquet", "log.jsonl"):
+        assert file in rising("export", "commute", str(tmp_path / file))
+        assert "round 23" in rising("import", str(tmp_path / file), "--name", f"copy of {file}")
+    assert rising("list").splitlines() == ["commute", "copy of log.jsonl", "copy of log.parquet"]
+    assert json.loads(rising("list", "--json"))["studies"][0] == "commute"
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
+def test_exported_outcomes_can_be_imported_again(rising, tmp_path, suffix):
+    rising("create", "team", "--arms", "ann,bob,cy", "--k", "2")
+    for _ in range(5):
+        (decision,) = json.loads(rising("ask", "team", "--json"))["decisions"]
+        rising("tell", "team", str(decision["id"]), *(f"{arm}=0.3333333333333333" for arm in decision["super_arm"]))
+    path = tmp_path / f"outcomes.{suffix}"
+    rising("export", "team", str(path), "--history")
+    if suffix == "parquet":
+        import pyarrow.parquet as pq
+
+        rows = pq.read_table(path).to_pylist()
+    else:
+        rows = [json.loads(line) for line in path.read_text().splitlines()]
+    assert len(rows) == 10
+    assert rows[0]["outcome"] == 0.3333333333333333
+    storage = f"sqlite:///{tmp_path}/shell.db"
+    study = rb.studies.create("again", rb.studies.open("team", storage=storage).problem, rb.CRUCB(), storage=storage)
+    assert study.import_plays([(row["arm"], row["play"], row["outcome"]) for row in rows]) == 10
+
+
+def test_problems_from_options_and_files(rising, edges, tmp_path):
+    assert "4 base arms" in rising("create", "match", "--workers", "ann,bob", "--jobs", "cats,cars")
+    assert "max reward" in rising("create", "best", "--arms", "a,b,c", "--k", "2", "--reward", "max")
+    assert "4 super arms" in rising("create", "tree", "--edges", edges)
+    path = tmp_path / "problem.json"
+    path.write_text(json.dumps(rb.problems.Explicit([[1], [2, 3]]).spec()))
+    assert "2 super arms" in rising("create", "list", "--problem", str(path), "--half", "50", "--unit", "ms")
+    assert rising("ask", "list") == "1: 1\n"
+    assert "noted" in rising("tell", "list", "1", "1=20")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["create", "x"], "give one problem"),
+        (["create", "x", "--arms", "a,b"], "--arms needs --k"),
+        (["create", "x", "--arms", "a,,b", "--k", "1"], "arms must be names between commas"),
+        (["create", "x", "--workers", "a"], "--workers needs --jobs"),
+        (["create", "x", "--edges", "/no/such.csv"], "does not exist"),
+        (["create", "x", "--problem", "{here}"], "--problem must be a JSON file"),
+        (["create", "x", "--arms", "a", "--k", "1", "--policy", "nothing"], "policy must be one of"),
+        (["create", "x", "--arms", "a", "--k", "1", "--high", "-1"], "high must be larger than low"),
+        (["create", "there", "--arms", "a", "--k", "1"], "name must be new"),
+        (["ask", "gone"], "name must be one of the studies"),
+        (["ask", "there", "--n", "0"], "n must be a number of decisions"),
+        (["ask", "there", "--unavailable", "zed"], "label must be one of"),
+        (["tell", "there", "9", "a=1"], "decision must be the id"),
+        (["tell", "there", "1", "a"], "outcomes must look like ARM=NUMBER"),
+        (["tell", "there", "1", "a=x"], "outcomes must look like ARM=NUMBER"),
+        (["tell", "there", "1", "a=nan"], "outcome of 'a' must be a number in"),
+        (["tell", "there", "1", "a=0.1", "a=0.1"], "each arm once"),
+        (["show", "there", "--decision", "9"], "decision must be the id"),
+        (["export", "there", "x.csv"], "path must end in .parquet or .jsonl"),
+        (["import", "/no/such.jsonl"], "does not exist"),
+        (["list", "--storage", "redis://x"], "storage must be a URL"),
+        (["list", "--storage", "sqlite:////no/such/file.db"], "there is no file"),
+    ],
+)
+def test_bad_input_is_one_clear_line(rising, tmp_path, arguments, message):
+    rising("create", "there", "--arms", "a,b", "--k", "1", "--seed", "1")
+    rising("ask", "there")
+    here = tmp_path / "here.json"
+    here.write_text('{"oracle": 3}')
+    said = rising(*(part.replace("{here}", str(here)) for part in arguments), code=2)
+    assert said.startswith("rising: ")
+    assert len(said.splitlines()) == 1
+    assert message in said
+
+
+def test_processes_share_a_study_through_the_shell(tmp_path, edges):
+    """The real program, started anew for each step."""
+    storage = ["--storage", f"sqlite:///{tmp_path}/real.db"]
+
+    def call(*arguments):
+        done = subprocess.run([RISING, "study", *arguments, *storage], capture_output=True, text=True, check=True)
+        return done.stdout
+
+    call("create", "s", "--edges", edges, "--source", "home", "--target", "work")
+    assert call("ask", "s").startswith("1: ")
+    assert call("tell", "s", "1", "home->bridge=0.5", "bridge->work=0.5") == "decision 1: noted\n"
+    assert call("ask", "s").startswith("2: ")

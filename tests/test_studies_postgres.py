@@ -1,0 +1,91 @@
+"""Studies on PostgreSQL: the same promises, on a server that the tests start themselves."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+import rising_bandits as rb
+
+spec = importlib.util.spec_from_file_location("files", Path(__file__).with_name("test_studies_storage.py"))
+files = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(files)
+
+
+@pytest.fixture
+def storage(postgres):
+    yield postgres
+    for name in rb.studies.names(storage=postgres):
+        rb.studies.delete(name, storage=postgres)
+
+
+def test_eight_writers_on_a_server(storage, tmp_path):
+    study = files.make(storage, reorder=10_000)
+    files.check_writers(study, files.run_writers(storage, 8, 50, tmp_path), 50)
+
+
+def test_ask_tell_stop_and_go_on(storage):
+    study = files.make(storage, expires=3600)
+    for _ in range(30):
+        first, second = study.ask(2)
+        for decision in (second, first):
+            assert study.tell(decision, files.outcomes(decision.id, decision.super_arm))
+        assert not study.tell(first, files.outcomes(first.id, first.super_arm))
+    with pytest.raises(rb.AlreadyToldError):
+        study.tell(first, {})
+    study._log._snapshot_seq = -(10**9)
+    study.tell(study.ask(), {})
+    again = rb.studies.open("s", storage=storage)
+    assert again.indices().tolist() == study.indices().tolist()
+    assert len(again.history()) == len(study.history()) > 100
+    assert again.ask().super_arm == rb.studies.open("s", storage=storage).open_decisions()[-1].super_arm
+
+
+def test_both_kinds_of_storage_decide_alike(storage, tmp_path):
+    here, there = files.make(f"sqlite:///{tmp_path}/s.db"), files.make(storage)
+    for _ in range(25):
+        one, other = here.ask(), there.ask()
+        assert (one.id, one.super_arm) == (other.id, other.super_arm)
+        for study, decision in ((here, one), (there, other)):
+            study.tell(decision, files.outcomes(decision.id, decision.super_arm))
+    assert here.indices().tolist() == there.indices().tolist()
+
+
+def test_the_database_itself_refuses_a_second_ask_or_tell(storage):
+    study = files.make(storage)
+    decision = study.ask()
+    study.tell(decision, {})
+    for kind in ("ask", "tell"):
+        with pytest.raises(rb.StorageError, match="nothing was acknowledged"), study._log.storage.write() as writer:
+            writer._connection.execute(
+                sa.text(
+                    "INSERT INTO rising_events SELECT study_id, 99, kind, at, decision, body "
+                    "FROM rising_events WHERE kind = :kind"
+                ),
+                {"kind": kind},
+            )
+
+
+def test_a_server_that_goes_away_is_said_and_found_again(storage):
+    study = files.make(storage)
+    decision = study.ask()
+    engine = sa.create_engine(study._log.storage.url)
+    with engine.begin() as connection:
+        connection.execute(
+            sa.text(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE pid <> pg_backend_pid() AND datname = 'postgres'"
+            )
+        )
+    engine.dispose()
+    with pytest.raises(rb.StorageError, match="nothing was acknowledged"):
+        study.tell(decision, files.outcomes(decision.id, decision.super_arm))
+    assert study.tell(decision, files.outcomes(decision.id, decision.super_arm))
+
+
+def test_a_server_that_is_not_there(tmp_path):
+    with pytest.raises(rb.StorageError, match=r"postgresql\+psycopg://rising:\*\*\*@127.0.0.1:1/none"):
+        rb.studies.open("s", storage="postgresql://rising:secret@127.0.0.1:1/none")

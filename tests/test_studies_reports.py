@@ -1,0 +1,291 @@
+"""What a study tells of itself: explanations, history, files, replays."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import rising_bandits as rb
+from rising_bandits.problems.tasks import grid_edges
+from rising_bandits.studies import Decay, Range
+from rising_bandits.studies import explain as explaining
+from rising_bandits.theory import diagnose
+
+ROADS = [("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("b", "c")]
+PROBLEM = rb.problems.ShortestPath(ROADS, "a", "d")
+
+
+@pytest.fixture
+def storage(tmp_path):
+    return f"sqlite:///{tmp_path}/studies.db"
+
+
+def make(storage, policy=None, problem=PROBLEM, name="s", **options):
+    return rb.studies.create(name, problem, policy or rb.CRUCB(sigma=0.1), storage=storage, seed=7, **options)
+
+
+def play(study, rounds, world=None):
+    seen = []
+    for _ in range(rounds):
+        decision = study.ask()
+        told = {
+            label: (((decision.id * 37 + place * 11) % 101) / 101 if world is None else world(label))
+            for place, label in enumerate(decision.super_arm)
+        }
+        study.tell(decision, told)
+        seen.append((decision, told))
+    return seen
+
+
+@pytest.mark.parametrize(
+    "policy", [rb.CRUCB(sigma=0.1), rb.CRUCB(sigma=0.1, resolution=4), rb.SWCUCB(window=5), rb.SWCTS(window=5)]
+)
+def test_an_explanation_is_what_was_known_when_it_was_asked(storage, policy):
+    study = make(storage, policy)
+    play(study, 30)
+    decision = study.ask()
+    then = study.policy
+    then.rng = study.settings.rng(decision.id)
+    wanted = dict(zip(PROBLEM.labels, then.indices().tolist(), strict=True))
+    at_once = decision.explain()
+    play(study, 20)
+    later = rb.studies.open("s", storage=storage).explain(decision.id)
+    assert later.to_dict() == at_once.to_dict()
+    assert later.chosen.super_arm == decision.super_arm
+    assert later.round == 31
+    for reason in at_once.chosen.reasons:
+        assert reason.index == wanted[reason.label]
+        parts = [reason.recent_average, reason.predicted_improvement, reason.bonus]
+        if not isinstance(policy, rb.SWCTS):
+            assert sum(part for part in parts if part is not None) == pytest.approx(reason.index)
+    totals = sorted(
+        (sum(wanted[label] for label in PROBLEM.labels_of(arms)) for arms in PROBLEM.oracle.super_arms()), reverse=True
+    )
+    assert at_once.chosen.score == pytest.approx(totals[0])
+    assert at_once.runner_up.score == pytest.approx(totals[1])
+    assert at_once.margin == pytest.approx(totals[0] - totals[1])
+    assert json.loads(json.dumps(at_once.to_dict()))["chosen"]["super_arm"] == decision.super_arm
+    text = str(at_once)
+    for word in ("recent average", "predicted improvement", "bonus", "plays", "runner-up: ", "behind by"):
+        assert word in text
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(seed=st.integers(0, 10**6), kind=st.sampled_from(["path", "matching", "tree", "k"]))
+def test_the_runner_up_by_masks_is_the_second_best_of_the_list(seed, kind):
+    problem = {
+        "path": lambda: rb.problems.ShortestPath(grid_edges(3), "0,0", "2,2"),
+        "matching": lambda: rb.problems.Matching(3, 4),
+        "tree": lambda: rb.problems.SpanningTree(list(itertools.combinations(range(4), 2))),
+        "k": lambda: rb.problems.TopK(6, k=3),
+    }[kind]()
+    rng = np.random.default_rng(seed)
+    weights = rng.normal(size=problem.n_arms)
+    mask = rng.random(problem.n_arms) < 0.1
+    if not problem.oracle.can(mask):
+        return
+    best = problem.oracle.solve(weights, mask)
+    free = [arms for arms in problem.oracle.super_arms() if not mask[arms].any()]
+    totals = sorted((weights[arms].sum() for arms in free), reverse=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(explaining, "LISTED", 0)
+        second, exact = explaining.runner_up(problem, weights, best, mask)
+    assert exact
+    if len(free) == 1:
+        assert second is None
+    else:
+        assert not np.array_equal(second, best)
+        assert weights[second].sum() == pytest.approx(totals[1])
+
+
+def test_explanations_of_first_plays_and_of_other_policies(storage):
+    first = make(storage, name="first").ask().explain()
+    assert first.chosen.reasons[0].index is None
+    assert "every arm is played 2 times first" in str(first)
+    assert "nan" not in json.dumps(first.to_dict()).lower()
+    study = make(storage, rb.SWUCB(window=5), name="super")
+    play(study, 12)
+    found = study.ask().explain()
+    assert len(found.chosen.reasons) == 1
+    assert found.margin >= 0
+    lucky = make(storage, rb.Random(), name="random").ask().explain()
+    assert "does not learn" in str(lucky)
+    assert lucky.runner_up is None
+
+
+def test_explanations_speak_the_users_unit(storage):
+    study = make(storage, rb.CRUCB(sigma=0.0), scale=Range(0, 200, lower_is_better=True, unit="ms"))
+    for _ in range(12):
+        decision = study.ask()
+        study.tell(decision, dict.fromkeys(decision.super_arm, 50.0))
+    found = study.ask().explain()
+    assert [reason.recent_outcome for reason in found.chosen.reasons] == pytest.approx(
+        [50.0] * len(found.chosen.reasons)
+    )
+    assert "50 ms" in str(found)
+    odd = make(storage, rb.CRUCB(sigma=0.1), name="odd", scale=Decay(half=10.0, unit="ms"))
+    play(odd, 20)
+    assert "ms" in str(odd.ask().explain())
+
+
+def test_a_masked_decision_is_explained_with_its_mask(storage):
+    study = make(storage)
+    play(study, 20)
+    decision = study.ask(unavailable=["a->b"])
+    study.retire(["a->b"])
+    assert "a->b" not in decision.explain().runner_up.super_arm if decision.explain().runner_up else True
+    play(study, 3)
+    assert rb.studies.open("s", storage=storage).explain(decision.id).chosen.super_arm == decision.super_arm
+    with pytest.raises(rb.InputError, match="decision must be the id"):
+        study.explain(10_000)
+
+
+def test_history_is_a_row_an_outcome_in_the_order_of_learning(storage):
+    study = make(storage, scale=Range(0, 2))
+    late, *others = study.ask(3)
+    for decision in others:
+        study.tell(decision, {decision.super_arm[0]: 1.0})
+    study.tell(late, dict.fromkeys(late.super_arm, 0.5))
+    table = study.history()
+    assert list(table.columns)[:5] == ["decision_id", "arm", "play", "outcome", "value"]
+    assert table["decision_id"].tolist() == [1] * len(late.super_arm) + [2, 3]
+    assert table["value"].tolist() == (table["outcome"] / 2).tolist()
+    assert table["round"].tolist() == [1] * len(late.super_arm) + [2, 3]
+    assert (table["told_at"] >= table["asked_at"]).all()
+    for _, plays in table.groupby("arm")["play"]:
+        assert plays.tolist() == list(range(1, len(plays) + 1))
+    assert table["super_arm"].iloc[0] == late.super_arm
+    assert len(make(storage, name="empty").history()) == 0
+
+
+def test_history_goes_into_the_diagnosis_and_back_into_a_study(storage):
+    study = make(storage)
+    play(study, 60)
+    table = study.history()
+    assert diagnose(table).arms
+    again = make(storage, name="again")
+    assert again.import_plays(table, rounds=60) == len(table)
+    assert again.indices().tolist() == study.indices().tolist()
+    assert again.policy.round == study.policy.round
+    assert again.ask().super_arm == study.ask().super_arm
+    imported = again.history()
+    assert imported["decision_id"].isna().all()
+    with pytest.raises(rb.InputError, match="rounds must be an integer of at least"):
+        again.import_plays(table, rounds=1)
+    with pytest.raises(rb.InputError, match=r"outcome must be a number in \[0, 1\]"):
+        again.import_plays([("a->b", 0, 1.5)])
+    with pytest.raises(rb.InputError, match="label must be one of"):
+        again.import_plays([("nowhere", 0, 0.5)])
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".jsonl"])
+def test_a_study_moves_by_file(storage, tmp_path, suffix):
+    study = make(storage, rb.SWCTS(window=5), scale=Decay(half=2.0, unit="s"), expires=1e6, reorder=40)
+    play(study, 20)
+    opened = study.ask(3)
+    study.tell(opened[1], {opened[1].super_arm[0]: 0.25}, final=False)
+    study.retire(["a->c"])
+    study.reset(["a->b"])
+    study.import_plays([("b->c", 0, 3.0)])
+    study.set_problem(rb.problems.ShortestPath([*ROADS, ("a", "d", ("new", 1))], "a", "d"))
+    path = study.export(tmp_path / f"study{suffix}")
+    assert [file.name for file in tmp_path.iterdir() if "tmp" in file.name] == []
+    moved = rb.studies.load(path, storage=f"sqlite:///{tmp_path}/elsewhere.db")
+    assert moved.name == "s"
+    assert moved.indices().tolist() == study.indices().tolist()
+    assert moved.history().equals(study.history())
+    assert moved.retired == study.retired
+    assert [decision.id for decision in moved.open_decisions()] == [decision.id for decision in study.open_decisions()]
+    for _ in range(10):
+        one, other = study.ask(), moved.ask()
+        assert (one.id, one.super_arm) == (other.id, other.super_arm)
+    assert moved.tell(opened[0].id, {}) is True
+    with pytest.raises(rb.InputError, match="name must be new"):
+        rb.studies.load(path, storage=storage)
+    assert rb.studies.load(path, "copy", storage=storage).name == "copy"
+
+
+def test_exported_rows_can_be_read_by_people(storage, tmp_path):
+    study = make(storage)
+    ((decision, told),) = play(study, 1)
+    lines = [json.loads(line) for line in study.export(tmp_path / "s.jsonl").read_text().splitlines()]
+    assert lines[0]["rising_bandits_study"]["name"] == "s"
+    assert lines[2]["arms"] == decision.super_arm
+    assert dict(zip(lines[3]["arms"], lines[3]["outcomes"], strict=True)) == told
+
+
+@pytest.mark.parametrize("damage", ["cut", "gap", "kind", "words", "key", "suffix", "missing"])
+def test_a_damaged_file_imports_nothing(storage, tmp_path, damage):
+    study = make(storage)
+    play(study, 5)
+    path = study.export(tmp_path / "s.jsonl")
+    lines = path.read_text().splitlines()
+    if damage == "cut":
+        lines[-1] = lines[-1][:-9]
+    elif damage == "gap":
+        del lines[4]
+    elif damage == "kind":
+        lines[3] = lines[3].replace('"tell"', '"told"')
+    elif damage == "words":
+        lines[0] = "once upon a time"
+    elif damage == "key":
+        lines[-1] = lines[-1].replace('"raw"', '"rare"')
+    path.write_text("\n".join(lines) + "\n")
+    target = {"suffix": tmp_path / "s.csv", "missing": tmp_path / "none.jsonl"}.get(damage, path)
+    with pytest.raises(rb.InputError, match=r"nothing was imported|must be a file|must end in"):
+        rb.studies.load(target, "other", storage=storage)
+    assert rb.studies.names(storage=storage) == ["s"]
+
+
+def test_a_replay_with_the_same_policy_is_the_log_itself(storage):
+    study = make(storage)
+    play(study, 80)
+    found = study.replay(rb.CRUCB(sigma=0.1))
+    assert (found.decisions, found.agreed, found.agreement) == (80, 80, 1.0)
+    assert found.rounds == found.logged_rounds == 80
+    assert found.reward == pytest.approx(found.logged_reward)
+    assert found.same_plays == found.outcomes
+    assert "agreement: 80 of 80" in str(found)
+
+
+def test_a_replay_stops_where_the_log_does_and_is_right_until_then(storage):
+    """The world is rested and without noise, so the other policy can be run for real and compared."""
+    plays = {}
+
+    def world(label):
+        plays[label] = plays.get(label, 0) + 1
+        return {"a->b": 0.5, "b->d": 0.45}.get(label, min(0.9, 0.05 * plays[label]))
+
+    study = make(storage, rb.Random())
+    play(study, 60, world)
+    found = study.replay(rb.SWCUCB(window=10))
+    assert 0 < found.rounds < 60
+    assert found.stopped_by in PROBLEM.labels
+    plays.clear()
+    plain, total = rb.SWCUCB(window=10), 0.0
+    plain.start(PROBLEM)
+    for _ in range(found.rounds):
+        arms = plain.select()
+        outcomes = [world(label) for label in PROBLEM.labels_of(arms)]
+        plain.observe(arms, outcomes)
+        total += sum(outcomes)
+    assert found.reward == pytest.approx(total / found.rounds)
+    assert "cannot be concluded" in str(found)
+    assert not math.isnan(found.agreement)
+    json.dumps(found.to_dict())
+
+
+def test_a_log_whose_arms_changed_is_not_replayed(storage):
+    study = make(storage)
+    play(study, 10)
+    study.reset(["a->b"])
+    with pytest.raises(rb.InputError, match="an arm was reset"):
+        study.replay(rb.SWCUCB(window=10))
+    with pytest.raises(rb.InputError, match="policy must be a Policy"):
+        study.replay("sw-cucb")

@@ -1,0 +1,272 @@
+"""Studies on disk: killed at any moment, full disks, locked files, many processes, older and newer files."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sqlalchemy as sa
+
+import rising_bandits as rb
+from rising_bandits.studies import migrate, schema
+from rising_bandits.studies.storage import Storage
+
+WORKERS = Path(__file__).with_name("studies_workers.py")
+PROBLEM = rb.problems.ShortestPath([("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("b", "c")], "a", "d")
+KILLS = 200
+
+
+def outcomes(number, labels):
+    return {label: ((number * 37 + place * 11) % 101) / 101 for place, label in enumerate(labels)}
+
+
+def make(storage, **options):
+    return rb.studies.create("s", PROBLEM, rb.CRUCB(sigma=0.1), storage=storage, seed=7, **options)
+
+
+def rows(path, query="SELECT kind, decision, body FROM rising_events ORDER BY seq"):
+    """The log by SQLite alone, without the library."""
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        return connection.execute(query).fetchall()
+
+
+def told_in_order(path):
+    """A plain policy that is given the tells of a log in the order of the decisions, and their content."""
+    told, asked = {}, {}
+    for kind, decision, body in rows(path):
+        if kind == "ask":
+            assert decision not in asked, "a decision was made twice"
+            asked[decision] = json.loads(body)["arms"]
+        elif kind == "tell":
+            assert decision not in told, "a decision was told twice"
+            content = json.loads(body)
+            told[decision] = dict(zip(content["arms"], content["raw"], strict=True))
+    policy = rb.CRUCB(sigma=0.1)
+    policy.start(PROBLEM)
+    for decision in sorted(told):
+        arms = np.array(sorted(asked[decision]))
+        policy.observe(arms, [told[decision][arm] for arm in arms.tolist()])
+    return policy, asked, told
+
+
+def test_what_was_acknowledged_survives_kill_9(tmp_path):
+    """Processes that tell are killed at random moments, hundreds of times; the log is checked by SQLite alone."""
+    path, record = tmp_path / "s.db", tmp_path / "acknowledged"
+    make(f"sqlite:///{path}", reorder=10_000).close()
+    dice = random.Random(5)
+    command = [sys.executable, str(WORKERS), "tell", f"sqlite:///{path}", str(record), str(tmp_path)]
+    log = (tmp_path / "errors").open("wb")
+    herd = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log) for _ in range(2)]
+    killed = 0
+    try:
+        while killed < KILLS:
+            for process in herd:
+                process.stdin.write(b"\n")
+                process.stdin.flush()
+            children = [int(process.stdout.readline()) for process in herd]
+            time.sleep(dice.uniform(0.02, 0.2))
+            for child in children:
+                os.kill(child, signal.SIGKILL)
+                killed += 1
+    finally:
+        for process in herd:
+            process.stdin.close()
+            process.wait(timeout=20)
+            process.stdout.close()
+        log.close()
+    assert (tmp_path / "errors").read_text() == ""
+    policy, asked, told = told_in_order(path)
+    noted = [json.loads(line) for line in record.read_text().splitlines() if line.startswith("[")]
+    assert len(noted) > 300, "the processes had no time to tell anything"
+    labels = PROBLEM.labels
+    for decision, content in noted:
+        assert {labels[key]: raw for key, raw in told[decision].items()} == content
+    # Beyond what was noted there is at most the one tell per kill that was on disk but not noted yet.
+    assert 0 <= len(told) - len(noted) <= killed
+    assert sorted(asked) == list(range(1, len(asked) + 1))
+    study = rb.studies.open("s", storage=f"sqlite:///{path}")
+    assert study.indices().tolist() == policy.indices().tolist()
+    assert rows(path, "PRAGMA integrity_check") == [("ok",)]
+
+
+def run_writers(storage, count, rounds, folder):
+    """Several processes ask and tell at the same time; returns the decisions of each."""
+    command = [sys.executable, str(WORKERS), "work", storage, str(count), str(rounds), str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(path.read_text()) for path in folder.glob("*.json")]
+
+
+def check_writers(study, parts, rounds):
+    """No decision was made twice or lost, and the study knows what the same tells in order teach."""
+    decisions = {number: labels for part in parts for number, labels in part}
+    assert sorted(decisions) == list(range(1, len(parts) * rounds + 1))
+    policy = rb.CRUCB(sigma=0.1)
+    policy.start(PROBLEM)
+    for number, labels in sorted(decisions.items()):
+        arms = np.sort(PROBLEM.arms_of(labels))
+        told = outcomes(number, labels)
+        policy.observe(arms, [told[label] for label in PROBLEM.labels_of(arms)])
+    assert study.indices().tolist() == policy.indices().tolist()
+    assert study.policy.round == len(decisions) + 1
+
+
+def test_eight_writers_on_one_file(tmp_path):
+    storage = f"sqlite:///{tmp_path}/s.db"
+    study = make(storage, reorder=10_000)
+    check_writers(study, run_writers(storage, 8, 50, tmp_path), 50)
+
+
+def test_a_fork_gets_its_own_connection(tmp_path):
+    study = make(f"sqlite:///{tmp_path}/s.db")
+    study.ask()
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            code = 0 if study.ask().id == 2 and study.tell(2, {}) else 1
+        finally:
+            os._exit(code)
+    assert os.waitpid(child, 0)[1] == 0
+    assert study.ask().id == 3
+
+
+def test_threads_share_a_study(tmp_path):
+    import threading
+
+    study = make(f"sqlite:///{tmp_path}/s.db", reorder=10_000)
+    decisions = []
+
+    def work():
+        for _ in range(20):
+            decision = study.ask()
+            study.tell(decision, outcomes(decision.id, decision.super_arm))
+            decisions.append([decision.id, decision.super_arm])
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    check_writers(study, [decisions], 80)
+
+
+def fill(study, told):
+    """Ask and tell until something gives way; note what was acknowledged."""
+    for _ in range(10_000):
+        decision = study.ask()
+        study.tell(decision, outcomes(decision.id, decision.super_arm))
+        told.append(decision.id)
+
+
+def test_a_full_disk_is_said_and_loses_nothing(tmp_path):
+    """SQLite itself is told how many pages there are, and then says what it says when the disk is full."""
+    path = tmp_path / "s.db"
+    study = make(f"sqlite:///{path}")
+    connection = study._log.storage._connection.connection
+    pages = connection.cursor().execute("PRAGMA page_count").fetchone()[0]
+    connection.cursor().execute(f"PRAGMA max_page_count={pages + 3}")
+    told = []
+    with pytest.raises(rb.StorageError, match=r"there is no space left for sqlite:///.*s.db; nothing was changed"):
+        fill(study, told)
+    assert len(told) > 10
+    before = rows(path)
+    # Space is there again: the connection was dropped with the error, and the limit with it.
+    assert study.policy.plays.sum() == told_in_order(path)[0].plays.sum()
+    assert len([row for row in before if row[0] == "tell"]) == len(told)
+    for decision in study.open_decisions():
+        assert study.tell(decision, outcomes(decision.id, decision.super_arm))
+    decision = study.ask()
+    assert study.tell(decision, outcomes(decision.id, decision.super_arm))
+    assert study.indices().tolist() == told_in_order(path)[0].indices().tolist()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small file system")
+def test_a_file_system_without_space(tmp_path):
+    """The same on a real file system of one megabyte."""
+    place = tmp_path / "small"
+    place.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place)], capture_output=True)
+    if mounted.returncode != 0:
+        pytest.skip(f"mounting is not allowed here: {mounted.stderr.decode().strip()}")
+    try:
+        path = place / "s.db"
+        study = make(f"sqlite:///{path}")
+        told = []
+        with pytest.raises(rb.StorageError, match=r"no space left|nothing was"):
+            fill(study, told)
+        assert len(told) > 10
+        study.close()
+        policy, _, content = told_in_order(path)
+        assert len(content) == len(told)
+        again = rb.studies.open("s", storage=f"sqlite:///{path}")
+        assert again.indices().tolist() == policy.indices().tolist()
+        again.close()
+    finally:
+        subprocess.run(["umount", str(place)], check=True)
+
+
+def test_a_locked_file_is_said_and_loses_nothing(tmp_path):
+    path = tmp_path / "s.db"
+    study = make(f"sqlite:///{path}", timeout=0.2)
+    decision = study.ask()
+    other = sqlite3.connect(path)
+    other.execute("BEGIN IMMEDIATE")
+    before = rows(path)
+    for call in (study.ask, lambda: study.tell(decision, {})):
+        with pytest.raises(rb.StorageError, match=r"has been locked by another process for 0.2 s; nothing was changed"):
+            call()
+    assert rows(path) == before
+    # Looking is possible all the while.
+    assert study.policy.round == 1
+    other.rollback()
+    other.close()
+    assert study.tell(decision, {})
+
+
+def test_a_file_that_is_no_database(tmp_path):
+    path = tmp_path / "s.db"
+    path.write_text("these are not the pages of a database" * 100)
+    with pytest.raises(rb.StorageError, match="is damaged, or not a database of studies"):
+        rb.studies.open("s", storage=f"sqlite:///{path}")
+    with pytest.raises(rb.StorageError, match="check that its folder exists"):
+        make(f"sqlite:///{tmp_path}/no/such/folder/s.db")
+
+
+def test_a_newer_file_is_refused(tmp_path):
+    path = tmp_path / "s.db"
+    make(f"sqlite:///{path}").close()
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(f"UPDATE {schema.VERSION_TABLE} SET version_num = '9999'")
+    with pytest.raises(rb.StorageError, match=r"was written by a newer rising-bandits \(schema 9999"):
+        rb.studies.open("s", storage=f"sqlite:///{path}")
+
+
+def test_migrations_lead_to_the_tables_that_the_program_uses(tmp_path):
+    storage = Storage(f"sqlite:///{tmp_path}/s.db")
+    _, script = migrate.scripts()
+    assert script.get_heads() == [schema.HEAD]
+    with storage._transaction("BEGIN") as connection:
+        found = sa.inspect(connection)
+        for table in schema.METADATA.tables.values():
+            assert [column["name"] for column in found.get_columns(table.name)] == [
+                column.name for column in table.columns
+            ]
+
+
+def test_power_safe_waits_for_the_disk(tmp_path):
+    for safe, level in ((False, 1), (True, 2)):
+        study = make(f"sqlite:///{tmp_path}/{level}.db", power_safe=safe)
+        cursor = study._log.storage._connection.connection.cursor()
+        assert cursor.execute("PRAGMA synchronous").fetchone() == (level,)
+        assert cursor.execute("PRAGMA journal_mode").fetchone() == ("wal",)
