@@ -103,7 +103,7 @@ def test_a_missing_extra_is_named():
         "except rb.MissingExtraError as error:\n"
         "    print(error)\n"
     )
-    said = "studies need sqlalchemy, which is not installed; pip install 'rising-bandits[studies]'\n"
+    said = "studies needs sqlalchemy, which is not installed; pip install 'rising-bandits[studies]'\n"
     assert python(code) == said
 
 

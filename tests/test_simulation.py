@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import rising_bandits as rb
-from rising_bandits.curves import Bernoulli, Exponential, Flat, Linear, Noiseless, PowerLaw
+from rising_bandits.curves import Bernoulli, Exponential, Flat, Gaussian, Linear, Noiseless, PowerLaw
 from rising_bandits.simulation import Simulation, checkpoints
 
 POLICIES = ["crucb", "r-ed-ucb", "sw-ucb", "sw-cucb", "sw-ts", "sw-cts", "oracle", "random"]
@@ -239,12 +239,14 @@ class TestCascade:
                 assert run.super_arm_plays[2, 3] > 1500
 
     def test_regret_is_not_made_up(self):
-        run = rb.simulate(self.task((0.9, 0.5, 0.9, 0.2)), rb.CRUCB(sigma=0.5))
+        coins = self.task((0.9, 0.5, 0.9, 0.2))
+        task = rb.Task("clipped", coins.problem, coins.curves, 500, Gaussian(0.3), cascade=True)
+        run = rb.simulate(task, rb.CRUCB(sigma=0.3))
         assert np.isnan(run.regret).all()
         assert np.isfinite(run.reward).all()
         assert run.optimum is None
-        with pytest.raises(rb.InputError, match="not known for tasks with cascading feedback"):
-            rb.optimal_constant(self.task((0.9, 0.5, 0.9, 0.2)))
+        with pytest.raises(rb.InputError, match="known for arms that fail by chance"):
+            rb.optimal_constant(task)
         given = rb.simulate(self.task((0.9, 0.5, 0.9, 0.2)), rb.Oracle(super_arm=[0, 1, 2]))
         assert list(given.super_arm_plays) == [(0, 1, 2)]
 

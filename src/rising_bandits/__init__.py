@@ -64,7 +64,7 @@ __all__ = [
     "theory",
 ]
 
-_ON_DEMAND = ("plots", "studies")
+_ON_DEMAND = ("antmaze", "plots", "studies")
 """Rooms that load large packages, or that need an extra: imported when they are first named."""
 
 

@@ -16,6 +16,8 @@ from rising_bandits.cli.output import out, print_json, print_table, progress_bar
 from rising_bandits.errors import InputError
 from rising_bandits.experiments import RunSpec, StoredRun, make_plan, read_run, run_plan, summarise
 
+_SMALL = 10.0
+
 
 def run(
     tasks: Annotated[list[str] | None, typer.Argument(help="Tasks to run, see [bold]rising tasks[/bold].")] = None,
@@ -47,6 +49,11 @@ def run(
     if not tasks:
         raise InputError("give at least one task, as in: rising run path-easy --policy crucb (see rising tasks)")
     plan = make_plan(tasks, policy or ["all"], seeds=seeds, first_seed=first_seed, horizon=horizon, rounds=record or ())
+    report_runs(plan, out_folder, workers, plot=plot, as_json=as_json)
+
+
+def report_runs(plan: list[RunSpec], out_folder: Path, workers: int | None, *, plot: bool, as_json: bool) -> None:
+    """Run a plan and say what came of it: a table or JSON, and figures."""
     runs = _run(plan, out_folder, workers)
     rows = summarise(runs)
     figures: list[Path] = []
@@ -72,8 +79,8 @@ def run(
                 [
                     row.policy,
                     str(row.runs),
-                    f"{row.regret:,.1f}",
-                    "–" if math.isnan(row.half_width) else f"{row.half_width:,.1f}",
+                    _places(row.regret),
+                    "–" if math.isnan(row.half_width) else _places(row.half_width),
                     f"{row.share:.2%}",
                     f"{row.optimal_plays:.1%}",
                     f"{row.microseconds:.2f}",
@@ -85,6 +92,11 @@ def run(
     out.print(f"\nresults: {out_folder}/runs, settings: {out_folder}/settings.json", soft_wrap=True)
     for path in figures:
         out.print(f"figure: {path}", soft_wrap=True)
+
+
+def _places(value: float) -> str:
+    """A number of the table; small ones need more places."""
+    return f"{value:,.1f}" if abs(value) >= _SMALL or value == 0.0 else f"{value:.4f}"
 
 
 def _run(plan: list[RunSpec], folder: Path, workers: int | None) -> list[StoredRun]:

@@ -11,13 +11,14 @@ from rising_bandits.curves.families import (
     Scaled,
     Tabulated,
 )
-from rising_bandits.curves.noise import Bernoulli, Gaussian, Noise, Noiseless
+from rising_bandits.curves.noise import Bernoulli, Failing, Gaussian, Noise, Noiseless
 
 __all__ = [
     "Bernoulli",
     "Capped",
     "Curve",
     "Exponential",
+    "Failing",
     "Flat",
     "Gaussian",
     "LateBloomer",

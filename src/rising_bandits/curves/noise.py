@@ -1,4 +1,4 @@
-"""What is added to a mean: nothing, clipped Gaussian noise, or a coin flip."""
+"""What is added to a mean: nothing, clipped Gaussian noise, a coin flip, or failures."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rising_bandits import _checks
+from rising_bandits.curves.families import Curve
+from rising_bandits.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -64,3 +66,31 @@ class Bernoulli(Noise):
     @property
     def sigma(self) -> float:
         return 0.5
+
+
+@dataclass(frozen=True)
+class Failing(Noise):
+    """A try fails and brings 0, or succeeds and brings the mean divided by the chance of success.
+
+    ``chances`` holds a curve per arm, the chance of success by plays; ``told`` is the constant that policies
+    are told, which need not be true. With cascading feedback a failure ends the round.
+
+    >>> from rising_bandits.curves import Flat
+    >>> Failing((Flat(0.5),), told=0.1).sigma
+    0.1
+    """
+
+    chances: tuple[Curve, ...]
+    told: float = 0.5
+    code: ClassVar[int] = 3
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "chances", tuple(self.chances))
+        for curve in self.chances:
+            if not isinstance(curve, Curve):
+                raise InputError(f"chances must be curves such as Flat(0.5), got {curve!r}")
+        _checks.number("told", self.told, low=0.0)
+
+    @property
+    def sigma(self) -> float:
+        return self.told

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rising_bandits.experiments import StoredRun, make_task
-from rising_bandits.plots.regret import draw_regret, regret_bands
+from rising_bandits.plots.regret import draw_regret, regret_bands, regret_heading
 from rising_bandits.plots.structure import draw_curves, draw_structure
 from rising_bandits.plots.style import figures, save
 
@@ -16,7 +16,7 @@ def plot_overview(runs: Sequence[StoredRun], task: str, path: Path) -> list[Path
     instance = make_task(task)
     with figures(11.0, 3.5, widths=(1.0, 1.05, 1.7)) as (drawing, (left, middle, right)):
         draw_structure(left, instance)
-        left.set_title(instance.name, fontsize=10)
+        left.set_title(regret_heading(task), fontsize=10)
         draw_curves(middle, instance)
         middle.set_title("outcomes rise with practice", fontsize=10)
         draw_regret(right, regret_bands(runs, task), "regret")

@@ -8,8 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from rising_bandits.experiments import Band, StoredRun, band, group
+from rising_bandits.experiments import Band, StoredRun, band, group, make_task
 from rising_bandits.plots.style import figure, look, save, spread, title
+
+_THOUSANDS = 1e3
+_MANY = 10_000
+"""From here on an axis counts in thousands."""
+
+
+def regret_heading(task: str) -> str:
+    """What the figure is of; a task that replays measured curves says so.
+
+    >>> regret_heading("path-easy")
+    'path-easy'
+    """
+    return f"{task} (replayed)" if make_task(task).recorded else task
 
 
 def regret_bands(runs: Sequence[StoredRun], task: str) -> dict[str, Band]:
@@ -20,18 +33,33 @@ def regret_bands(runs: Sequence[StoredRun], task: str) -> dict[str, Band]:
 
 def draw_regret(axes: Any, bands: dict[str, Band], heading: str) -> None:
     """Draw the bands with a label at the end of each line."""
-    thousands = 1e3
     top = max(float(curve.high.max()) for curve in bands.values())
     bottom = min(0.0, *(float(curve.low.min()) for curve in bands.values()))
+    last = max(float(curve.rounds[-1]) for curve in bands.values())
+    across, up = (_THOUSANDS if far >= _MANY else 1.0 for far in (last, max(top, -bottom)))
     for label, curve in bands.items():
         style = look(label)
-        x = np.concatenate([[0], curve.rounds]) / thousands
-        mean, low, high = (np.concatenate([[0.0], part]) / thousands for part in (curve.mean, curve.low, curve.high))
+        x = np.concatenate([[0], curve.rounds]) / across
+        mean, low, high = (np.concatenate([[0.0], part]) / up for part in (curve.mean, curve.low, curve.high))
         axes.fill_between(x, low, high, color=style.colour, alpha=0.18, linewidth=0)
         axes.plot(x, mean, color=style.colour, linestyle=style.line, linewidth=style.width)
-    ends = [float(curve.mean[-1]) / thousands for curve in bands.values()]
-    heights = spread(ends, gap=0.062 * (top - bottom) / thousands)
-    last = max(float(curve.rounds[-1]) for curve in bands.values()) / thousands
+    draw_ends(axes, bands, across=across, up=up)
+    runs = next(iter(bands.values())).runs
+    # A comparison in which nobody has any regret still needs an axis.
+    axes.set_ylim(1.05 * bottom / up, 1.05 * max(top, bottom + 1e-9) / up)
+    axes.set_xlabel("round (thousands)" if across > 1.0 else "round")
+    axes.set_ylabel("cumulative expected regret (thousands)" if up > 1.0 else "cumulative expected regret")
+    seeds = "one seed" if runs == 1 else f"mean and 99% t-interval over {runs} seeds"
+    axes.set_title(f"{heading}: {seeds}")
+
+
+def draw_ends(axes: Any, bands: dict[str, Band], *, across: float = 1.0, up: float = 1.0) -> None:
+    """Write the name of each policy at the end of its line, in the units of the axes; bands come highest first."""
+    top = max(float(curve.high.max()) for curve in bands.values())
+    bottom = min(0.0, *(float(curve.low.min()) for curve in bands.values()))
+    ends = [float(curve.mean[-1]) / up for curve in bands.values()]
+    heights = spread(ends, gap=0.062 * (top - bottom) / up)
+    last = max(float(curve.rounds[-1]) for curve in bands.values()) / across
     for (label, _), end, height in zip(bands.items(), ends, heights, strict=True):
         style = look(label)
         # A thin leader ties a label that had to move to the line it belongs to.
@@ -45,18 +73,11 @@ def draw_regret(axes: Any, bands: dict[str, Band], heading: str) -> None:
         )
         weight = "bold" if label == "crucb" else "normal"
         axes.text(1.05 * last, height, title(label), color=style.colour, va="center", fontweight=weight)
-    runs = next(iter(bands.values())).runs
     axes.set_xlim(0, last)
-    # A comparison in which nobody has any regret still needs an axis.
-    axes.set_ylim(1.05 * bottom / thousands, 1.05 * max(top, bottom + 1e-9) / thousands)
-    axes.set_xlabel("round (thousands)")
-    axes.set_ylabel("cumulative expected regret (thousands)")
-    seeds = "one seed" if runs == 1 else f"mean and 99% t-interval over {runs} seeds"
-    axes.set_title(f"{heading}: {seeds}")
 
 
 def plot_regret(runs: Sequence[StoredRun], task: str, path: Path) -> list[Path]:
     """Draw the regret of every policy on a task and write it as PNG and SVG."""
     with figure() as (drawing, axes):
-        draw_regret(axes, regret_bands(runs, task), task)
+        draw_regret(axes, regret_bands(runs, task), regret_heading(task))
         return save(drawing, path)

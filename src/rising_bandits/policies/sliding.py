@@ -14,15 +14,20 @@ from rising_bandits.problems.base import Problem
 
 @dataclass(kw_only=True, eq=False)
 class _Sliding:
-    """A window in plays; by default the square root of the horizon, rounded down."""
+    """A window in plays; by default the square root of the horizon, rounded down. A float is a share of the plays."""
 
-    window: int | None = None
+    window: int | float | None = None
 
     def __post_init__(self) -> None:
-        if self.window is not None:
+        if isinstance(self.window, float) and not self.window.is_integer():
+            wanted = "a number of plays, or a share of them in (0, 1)"
+            self.window = _checks.number(
+                "window", self.window, low=0.0, high=1.0, open_low=True, open_high=True, wanted=wanted
+            )
+        elif self.window is not None:
             self.window = _checks.integer("window", self.window, low=1)
 
-    def _window(self, horizon: int | None) -> int:
+    def _window(self, horizon: int | None) -> int | float:
         if self.window is not None:
             return self.window
         if horizon is None:

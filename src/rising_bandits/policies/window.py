@@ -1,8 +1,10 @@
-r"""Sliding windows of fixed length: mean plus confidence (UCB) and posterior samples (Thompson).
+r"""Sliding windows over an arm's last plays: mean plus confidence (UCB) and posterior samples (Thompson).
 
 SW-UCB (Garivier and Moulines, 2011) and SW-CUCB (Chen et al., 2021), as the paper runs them:
 :math:`\frac1h\sum X(l) + \sqrt{3\log t/(2N)}` over the last :math:`h = \min(N, \text{window})` plays.
 SW-TS (Trovò et al., 2020): :math:`\theta \sim \mathrm{Beta}(1+\sum x, 1+h-\sum x)` over the same plays.
+A window may also be a share of the plays so far, :math:`h = \max(1, \lfloor share \cdot N \rfloor)`, as in the
+paper's AntMaze.
 """
 
 from __future__ import annotations
@@ -27,6 +29,8 @@ class WindowUCB(NamedTuple):
     """The index of each unit before its first play."""
     rings: Rings
     window: int
+    share: float
+    """Above 0 the window is this share of the plays, and ``window`` is not used."""
 
 
 class WindowTS(NamedTuple):
@@ -36,28 +40,48 @@ class WindowTS(NamedTuple):
     total: Floats
     rings: Rings
     window: int
+    share: float
 
 
-def make_window_ucb(n_units: int, window: int) -> WindowUCB:
-    """The state before the first play: every index is infinite."""
+def _window_of(window: int | float) -> tuple[int, float]:
+    """A length and a share, one of which is 0."""
+    return (0, float(window)) if isinstance(window, float) else (int(window), 0.0)
+
+
+def make_window_ucb(n_units: int, window: int | float) -> WindowUCB:
+    """The state before the first play: every index is infinite. A float is a share of the plays."""
     return WindowUCB(
-        np.zeros(n_units, dtype=np.int64), np.zeros(n_units), np.full(n_units, np.inf), make_rings(n_units), int(window)
+        np.zeros(n_units, dtype=np.int64),
+        np.zeros(n_units),
+        np.full(n_units, np.inf),
+        make_rings(n_units),
+        *_window_of(window),
     )
 
 
-def make_window_ts(n_units: int, window: int) -> WindowTS:
-    """The state before the first play: every posterior is uniform."""
-    return WindowTS(np.zeros(n_units, dtype=np.int64), np.zeros(n_units), make_rings(n_units), int(window))
+def make_window_ts(n_units: int, window: int | float) -> WindowTS:
+    """The state before the first play: every posterior is uniform. A float is a share of the plays."""
+    return WindowTS(np.zeros(n_units, dtype=np.int64), np.zeros(n_units), make_rings(n_units), *_window_of(window))
 
 
 @compiled
-def _slide(plays: Ints, total: Floats, rings: Rings, window: int, unit: int, outcome: float) -> None:
+def _held(window: int, share: float, plays: int) -> int:
+    """How many of an arm's plays its window holds."""
+    if share > 0.0:
+        return min(plays, max(1, int(share * plays)))
+    return min(plays, window)
+
+
+@compiled
+def _slide(plays: Ints, total: Floats, rings: Rings, window: int, share: float, unit: int, outcome: float) -> None:
     """Put an outcome into the window and take the one that leaves it out of the sum."""
     before = plays[unit]
+    held = _held(window, share, before)
+    wanted = _held(window, share, before + 1)
     capacity = rings.capacity[unit]
-    if before >= capacity and capacity < window:
+    if before >= capacity and capacity < wanted:
         grow(rings, unit, before)
-    leaving = read(rings, unit, before + 1 - window) if before >= window else 0.0
+    leaving = read(rings, unit, before + 1 - held) if wanted == held else 0.0
     write(rings, unit, before + 1, outcome)
     plays[unit] = before + 1
     # The difference first: a constant outcome leaves the sum exactly as it was.
@@ -66,12 +90,12 @@ def _slide(plays: Ints, total: Floats, rings: Rings, window: int, unit: int, out
 
 @update.register(WindowUCB)
 def _update_ucb(state: WindowUCB, unit: int, outcome: float) -> None:
-    _slide(state.plays, state.total, state.rings, state.window, unit, outcome)
+    _slide(state.plays, state.total, state.rings, state.window, state.share, unit, outcome)
 
 
 @update.register(WindowTS)
 def _update_ts(state: WindowTS, unit: int, outcome: float) -> None:
-    _slide(state.plays, state.total, state.rings, state.window, unit, outcome)
+    _slide(state.plays, state.total, state.rings, state.window, state.share, unit, outcome)
 
 
 @indices.register(WindowUCB)
@@ -82,13 +106,13 @@ def _indices_ucb(state: WindowUCB, t: int, rng: np.random.Generator, out: Floats
         if plays == 0:
             out[unit] = state.unplayed[unit]
         else:
-            out[unit] = state.total[unit] / min(plays, state.window) + math.sqrt(confidence / plays)
+            out[unit] = state.total[unit] / _held(state.window, state.share, plays) + math.sqrt(confidence / plays)
 
 
 @indices.register(WindowTS)
 def _indices_ts(state: WindowTS, t: int, rng: np.random.Generator, out: Floats) -> None:
     for unit in range(out.size):
-        held = min(state.plays[unit], state.window)
+        held = _held(state.window, state.share, state.plays[unit])
         # Rounding may leave a sum a hair outside [0, held]; the posterior needs it inside.
         good = min(max(state.total[unit], 0.0), float(held))
         out[unit] = rng.beta(1.0 + good, 1.0 + held - good)

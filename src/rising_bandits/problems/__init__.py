@@ -1,11 +1,16 @@
 """What a user optimises: an oracle, a reward and labels; and the paper's tasks as data."""
 
-from rising_bandits.problems import tasks
+from functools import partial
+
+from rising_bandits.problems import recorded, tasks
 from rising_bandits.problems.base import Problem
 from rising_bandits.problems.graphs import ShortestPath, SpanningTree
 from rising_bandits.problems.rewards import Reward
 from rising_bandits.problems.sets import Explicit, KMax, LinearConstraints, Matching, TopK
 from rising_bandits.problems.tasks import Task
+
+for _name in recorded.names():
+    tasks.register(_name, partial(recorded.get, _name))
 
 __all__ = [
     "Explicit",

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from rising_bandits import _checks
 from rising_bandits._checks import Floats
-from rising_bandits.curves import Curve, Flat, Gaussian, LateBloomer, Linear, Noise, Noiseless, Scaled
+from rising_bandits.curves import Curve, Failing, Flat, Gaussian, LateBloomer, Linear, Noise, Noiseless, Scaled
 from rising_bandits.errors import InputError
 from rising_bandits.problems.base import Problem
 from rising_bandits.problems.graphs import ShortestPath, SpanningTree
@@ -35,6 +35,8 @@ class Task:
     description: str = ""
     cascade: bool = False
     """Whether a super arm stops at its first outcome of 0; arms after it are not played."""
+    recorded: bool = False
+    """Whether the curves were measured, so that a run replays them."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "curves", tuple(self.curves))
@@ -46,6 +48,10 @@ class Task:
                 raise InputError(f"curves must be curves such as Flat(0.5), got {curve!r}")
         if not isinstance(self.noise, Noise):
             raise InputError(f"noise must be a noise model such as Gaussian(0.01), got {self.noise!r}")
+        if isinstance(self.noise, Failing) and len(self.noise.chances) != self.problem.n_arms:
+            raise InputError(
+                f"chances must hold one curve per base arm, {self.problem.n_arms}, got {len(self.noise.chances)}"
+            )
 
     @property
     def sigma(self) -> float:

@@ -32,7 +32,7 @@ class Part:
     """Paragraphs of plain text."""
     claims: list[Claim] = field(default_factory=list)
     figures: list[tuple[Path, str]] = field(default_factory=list)
-    """SVG files and their captions."""
+    """Pictures (SVG, PNG or GIF) and their captions."""
     tables: list[tuple[str, list[str], list[list[str]]]] = field(default_factory=list)
     """Caption, headings and rows."""
 
@@ -45,12 +45,14 @@ def _claim(claim: Claim) -> str:
     )
 
 
+_KINDS = {".svg": "svg+xml", ".png": "png", ".gif": "gif"}
+
+
 def _figure(path: Path, caption: str) -> str:
+    kind = _KINDS[path.suffix]
     data = base64.b64encode(path.read_bytes()).decode("ascii")
     words = html.escape(caption)
-    return (
-        f'<figure><img alt="{words}" src="data:image/svg+xml;base64,{data}"><figcaption>{words}</figcaption></figure>'
-    )
+    return f'<figure><img alt="{words}" src="data:image/{kind};base64,{data}"><figcaption>{words}</figcaption></figure>'
 
 
 def _table(caption: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -61,15 +63,17 @@ def _table(caption: str, headings: Sequence[str], rows: Sequence[Sequence[str]])
     )
 
 
-def render(parts: Sequence[Part], introduction: Sequence[str]) -> str:
+def render(
+    parts: Sequence[Part], introduction: Sequence[str], heading: str = "Combinatorial Rising Bandits, reproduced"
+) -> str:
     """The whole page."""
     claims = [claim for part in parts for claim in part.claims]
     held = sum(claim.held for claim in claims)
     links = "".join(f'<a href="#{part.name}">{part.name}</a> ' for part in parts)
     out = [
         "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>",
-        f"<title>Combinatorial Rising Bandits, reproduced</title><style>{_STYLE}</style>",
-        "<h1>Combinatorial Rising Bandits, reproduced</h1>",
+        f"<title>{html.escape(heading)}</title><style>{_STYLE}</style>",
+        f"<h1>{html.escape(heading)}</h1>",
         *(f"<p>{html.escape(text)}</p>" for text in introduction),
         f"<p><b>{held} of {len(claims)} claims held here.</b></p><nav>{links}</nav>",
     ]

@@ -20,6 +20,7 @@ from rising_bandits.problems.tasks import Task
 from rising_bandits.simulation.environment import make_environment
 from rising_bandits.simulation.ledger import Ledger, make_ledger, super_arm_plays, with_space
 from rising_bandits.simulation.loop import play
+from rising_bandits.theory.cascade import known
 from rising_bandits.theory.optimum import OptimalConstant, optimal_constant
 
 _interpreted = getattr(play, "py_func", play)
@@ -53,7 +54,7 @@ class Run:
     regret: Floats = field(repr=False)
     """Cumulative expected regret against the optimal constant super arm for this horizon; may be negative.
 
-    NaN for tasks with cascading feedback, where that super arm is not known."""
+    NaN for tasks with cascading feedback where the chances of failure are not known."""
     realised_reward: Floats = field(repr=False)
     """Cumulative reward of the outcomes that were drawn."""
     realised_regret: Floats = field(repr=False)
@@ -65,7 +66,7 @@ class Run:
     super_arm_plays: dict[tuple[int, ...], int] = field(repr=False)
     """Plays of each super arm that was played, by its ascending arm numbers."""
     optimum: OptimalConstant | None = field(repr=False)
-    """The comparator; None for tasks with cascading feedback."""
+    """The comparator; None where ``regret`` is NaN."""
     seconds: float = 0.0
     """Time in the loop."""
 
@@ -142,7 +143,7 @@ class Simulation:
         self.horizon = _checks.integer("horizon", task.horizon if horizon is None else horizon, low=1)
         self.seed = _checks.integer("seed", seed, low=0)
         self.compiled = compiled
-        self.optimum = None if task.cascade else optimal_constant(task, self.horizon)
+        self.optimum = None if task.cascade and not known(task) else optimal_constant(task, self.horizon)
         recorded = checkpoints(self.horizon, rounds)
         # One stream each, so that what a policy draws never changes what the arms do.
         environment_seed, policy_seed = np.random.SeedSequence(self.seed).spawn(2)

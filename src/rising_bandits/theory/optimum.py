@@ -9,8 +9,9 @@ import numpy as np
 from rising_bandits import _checks
 from rising_bandits._checks import Floats, Ints
 from rising_bandits.curves import Curve
-from rising_bandits.errors import InputError, TooManySuperArmsError
+from rising_bandits.errors import TooManySuperArmsError
 from rising_bandits.problems.tasks import Task
+from rising_bandits.theory.cascade import best_of_cascade, cascade_reward
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,8 @@ class OptimalConstant:
 
     def cumulative(self, rounds: Ints) -> Floats:
         """Its expected reward after each of these numbers of rounds."""
-        return constant_reward(self.task, self.super_arm, int(np.max(rounds)))[np.asarray(rounds) - 1]
+        reward = cascade_reward if self.task.cascade else constant_reward
+        return reward(self.task, self.super_arm, int(np.max(rounds)))[np.asarray(rounds) - 1]
 
 
 def _tables(curves: list[Curve], horizon: int) -> Floats:
@@ -47,7 +49,7 @@ def optimal_constant(task: Task, horizon: int | None = None) -> OptimalConstant:
 
     For additive rewards a solver call on the summed curves, :math:`\sum_{n<T} \mu_i(n)`, which is exact
     (and, by Corollary 1 of the paper, no policy does better); for other rewards every listed super
-    arm is tried.
+    arm is tried. With cascading feedback see `rising_bandits.theory.cascade`.
 
     >>> import rising_bandits as rb
     >>> best = optimal_constant(rb.tasks.get("path-easy"), 300_000)
@@ -57,10 +59,8 @@ def optimal_constant(task: Task, horizon: int | None = None) -> OptimalConstant:
     horizon = _checks.integer("horizon", task.horizon if horizon is None else horizon, low=1)
     oracle, reward = task.problem.oracle, task.problem.reward
     if task.cascade:
-        raise InputError(
-            "the optimal constant super arm is not known for tasks with cascading feedback, where what is played "
-            "depends on chance; compare with rb.simulate(task, rb.Oracle(super_arm=[...]))"
-        )
+        super_arm = best_of_cascade(task, horizon)
+        return OptimalConstant(super_arm, float(cascade_reward(task, super_arm, horizon)[-1]), horizon, task)
     if reward.additive and task.problem.exact:
         distinct = {curve: curve.total(horizon) for curve in dict.fromkeys(task.curves)}
         totals = np.array([distinct[curve] for curve in task.curves])

@@ -1,0 +1,54 @@
+"""A maze and an ant from above, painted without a graphics card."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rising_bandits.antmaze.mazes import Maze
+
+WALL, FLOOR, ANT = "#737F8F", "#F4F3EE", "#D55E00"
+
+Segment = tuple[tuple[float, float], tuple[float, float]]
+
+
+def draw_walls(axes: Any, maze: Maze) -> None:
+    """The floor plan on matplotlib axes."""
+    from matplotlib.patches import Rectangle
+
+    box = maze.bounds
+    axes.set_facecolor(FLOOR)
+    for wall in maze.walls:
+        size = (wall.right - wall.left, wall.top - wall.bottom)
+        axes.add_patch(Rectangle((wall.left, wall.bottom), *size, facecolor=WALL, linewidth=0, zorder=2))
+    axes.set_xlim(box.left, box.right)
+    axes.set_ylim(box.bottom, box.top)
+    axes.set_aspect("equal")
+    axes.grid(False)
+    axes.set_xticks([])
+    axes.set_yticks([])
+
+
+def draw_ant(axes: Any, segments: Sequence[Segment], alpha: float = 1.0) -> None:
+    """The parts of the ant as thick lines."""
+    from matplotlib.collections import LineCollection
+
+    axes.add_collection(LineCollection(list(segments), colors=ANT, linewidths=2.2, alpha=alpha, zorder=3))
+
+
+def paint(maze: Maze, segments: Sequence[Segment], width: int, height: int) -> npt.NDArray[np.uint8]:
+    """A picture of the maze with the ant in it, height by width by 3."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    drawing = Figure(figsize=(width / 100, height / 100), dpi=100)
+    canvas = FigureCanvasAgg(drawing)
+    axes = drawing.add_axes((0.0, 0.0, 1.0, 1.0))
+    draw_walls(axes, maze)
+    draw_ant(axes, segments)
+    drawn: Any = canvas
+    drawn.draw()
+    return np.asarray(drawn.buffer_rgba())[..., :3].copy()

@@ -1,0 +1,321 @@
+"""Mazes as data: walls, nodes and edges. The paper's two are built in; a new one is a text map and a list of nodes."""
+
+from __future__ import annotations
+
+import itertools
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import networkx as nx
+import numpy as np
+
+from rising_bandits import _checks
+from rising_bandits.errors import InfeasibleError, InputError
+from rising_bandits.problems import ShortestPath
+
+CLEARANCE = 0.25
+"""The torso's radius: the straight line of a passable edge keeps this far from every wall."""
+
+
+class Box(NamedTuple):
+    """A wall: a rectangle of the floor plan."""
+
+    left: float
+    right: float
+    bottom: float
+    top: float
+
+    def holds(self, x: float, y: float, margin: float = 0.0) -> bool:
+        """Whether a point lies inside, or nearer to the box than ``margin``."""
+        return self.left - margin < x < self.right + margin and self.bottom - margin < y < self.top + margin
+
+
+@dataclass(frozen=True)
+class Maze:
+    """A floor plan with nodes, edges between them, a start and a goal.
+
+    The base arms are the edges, the super arms the simple paths from start to goal. Edges may be blocked by
+    walls; a policy has to find that out.
+
+    >>> EASY.labels
+    ('0->1', '0->3', '1->2', '1->4', '2->5', '5->4', '4->3')
+    >>> [label for label, free in zip(EASY.labels, EASY.passable) if not free]
+    ['0->3']
+    >>> EASY.shortest
+    (0, 1, 4, 3)
+    """
+
+    name: str
+    walls: tuple[Box, ...]
+    nodes: tuple[tuple[float, float], ...]
+    edges: tuple[tuple[int, int], ...]
+    start: int
+    goal: int
+    episodes: int
+    """Episodes of a run."""
+    steps: int
+    """The most steps of an episode."""
+    edge_steps: int = 100
+    """An edge not finished within so many steps has failed."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "walls", tuple(Box(*(float(side) for side in wall)) for wall in self.walls))
+        object.__setattr__(self, "nodes", tuple((float(x), float(y)) for x, y in self.nodes))
+        for name in ("episodes", "steps", "edge_steps"):
+            _checks.integer(name, getattr(self, name), low=1)
+        for name in ("start", "goal"):
+            _checks.integer(name, getattr(self, name), low=0, high=len(self.nodes) - 1)
+        if self.start == self.goal:
+            raise InputError(f"goal must be another node than start, got {self.goal} for both")
+        for number, (x, y) in enumerate(self.nodes):
+            if any(box.holds(x, y, CLEARANCE) for box in self.walls):
+                raise InfeasibleError(f"node {number} at ({x:g}, {y:g}) of maze {self.name!r} stands in a wall")
+        for tail, head in self.edges:
+            if tail == head or not (0 <= tail < len(self.nodes) and 0 <= head < len(self.nodes)):
+                raise InputError(f"edges must join two of the nodes 0 to {len(self.nodes) - 1}, got {(tail, head)}")
+        if len(set(self.edges)) != len(self.edges):
+            raise InputError(f"edges of maze {self.name!r} must differ from each other")
+        if not nx.has_path(self._free_graph, self.start, self.goal):
+            raise InfeasibleError(
+                f"maze {self.name!r}: the goal, node {self.goal}, cannot be reached from the start, "
+                f"node {self.start}: every path over its edges crosses a wall"
+            )
+        if self._is_open:
+            raise InfeasibleError(f"maze {self.name!r} must be closed by walls, but the start is open to the outside")
+
+    @classmethod
+    def from_text(
+        cls,
+        name: str,
+        text: str,
+        nodes: Sequence[Sequence[float]],
+        *,
+        cell: float = 4.0,
+        origin: Sequence[float] = (0.0, 0.0),
+        edges: Sequence[Sequence[int]] | None = None,
+        start: int = 0,
+        goal: int | None = None,
+        episodes: int = 2_000,
+        steps: int = 1_000,
+        edge_steps: int = 100,
+    ) -> Self:
+        r"""A maze drawn with ``#`` for walls and anything else for floor; the last line is the lowest row.
+
+        ``origin`` is the centre of the lower left cell. Without ``edges``, every node is joined to the
+        nearest one on its right, left, upper and lower side, walls or not. The goal is the last node by default.
+
+        >>> room = Maze.from_text("room", "####\\n#..#\\n####", [(4, 4), (8, 4)])
+        >>> room.labels, room.walls[0]
+        (('0->1', '1->0'), Box(left=-2.0, right=14.0, bottom=6.0, top=10.0))
+        """
+        rows = text.strip("\n").split("\n")[::-1]
+        if not rows or len({len(row) for row in rows}) != 1:
+            raise InputError("text must be rows of equal length, '#' for walls")
+        wall = np.array([[letter == "#" for letter in row] for row in rows])
+        places = tuple((float(x), float(y)) for x, y in nodes)
+        return cls(
+            name=name,
+            walls=tuple(_boxes(wall, float(cell), float(origin[0]), float(origin[1]))),
+            nodes=places,
+            edges=_neighbours(places) if edges is None else tuple((int(a), int(b)) for a, b in edges),
+            start=start,
+            goal=len(places) - 1 if goal is None else goal,
+            episodes=episodes,
+            steps=steps,
+            edge_steps=edge_steps,
+        )
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The edges as base arms are labelled."""
+        return tuple(f"{tail}->{head}" for tail, head in self.edges)
+
+    @cached_property
+    def passable(self) -> tuple[bool, ...]:
+        """Whether the straight line of each edge keeps clear of every wall."""
+        return tuple(self._is_free(self.nodes[tail], self.nodes[head]) for tail, head in self.edges)
+
+    @cached_property
+    def shortest(self) -> tuple[int, ...]:
+        """The nodes of the path of least length over passable edges: the constant optimal path."""
+        return tuple(nx.shortest_path(self._free_graph, self.start, self.goal, weight="length"))
+
+    @property
+    def problem(self) -> ShortestPath:
+        """Paths from start to goal; an outcome is one over the steps of an edge, so the reward is harmonic."""
+        return ShortestPath(list(self.edges), self.start, self.goal, reward="harmonic")
+
+    @property
+    def bounds(self) -> Box:
+        """The rectangle around everything."""
+        x = [v for box in self.walls for v in (box.left, box.right)] + [x for x, _ in self.nodes]
+        y = [v for box in self.walls for v in (box.bottom, box.top)] + [y for _, y in self.nodes]
+        return Box(min(x), max(x), min(y), max(y))
+
+    def arms(self, nodes: Sequence[int]) -> list[int]:
+        """The base arms along a path given by its nodes."""
+        return [self.edges.index((tail, head)) for tail, head in itertools.pairwise(nodes)]
+
+    @cached_property
+    def _free_graph(self) -> Any:
+        graph = nx.DiGraph()
+        graph.add_nodes_from(range(len(self.nodes)))
+        for (tail, head), free in zip(self.edges, self.passable, strict=True):
+            if free:
+                (x, y), (u, v) = self.nodes[tail], self.nodes[head]
+                graph.add_edge(tail, head, length=float(np.hypot(u - x, v - y)))
+        return graph
+
+    def _is_free(self, a: tuple[float, float], b: tuple[float, float]) -> bool:
+        """Liang and Barsky's clipping of the segment against every wall grown by the clearance."""
+        return not any(_crosses(a, b, box) for box in self.walls)
+
+    @cached_property
+    def _is_open(self) -> bool:
+        """Whether the floor around the start reaches the outside: a flood over cells of half a unit."""
+        box, fine = self.bounds, 0.5
+        columns = np.arange(box.left - fine / 2, box.right + fine, fine)
+        rows = np.arange(box.bottom - fine / 2, box.top + fine, fine)
+        wall = np.zeros((rows.size, columns.size), dtype=bool)
+        for w in self.walls:
+            wall |= ((rows > w.bottom) & (rows < w.top))[:, None] & ((columns > w.left) & (columns < w.right))[None, :]
+        x, y = self.nodes[self.start]
+        seen = {(int(np.abs(rows - y).argmin()), int(np.abs(columns - x).argmin()))}
+        front = list(seen)
+        while front:
+            i, j = front.pop()
+            if i in (0, rows.size - 1) or j in (0, columns.size - 1):
+                return True
+            for near in ((i - 1, j), (i + 1, j), (i, j - 1), (i, j + 1)):
+                if near not in seen and not wall[near]:
+                    seen.add(near)
+                    front.append(near)
+        return False
+
+
+def _crosses(a: tuple[float, float], b: tuple[float, float], box: Box) -> bool:
+    enter, leave = 0.0, 1.0
+    for at, to, low, high in ((a[0], b[0], box.left, box.right), (a[1], b[1], box.bottom, box.top)):
+        low, high, move = low - CLEARANCE, high + CLEARANCE, to - at
+        if move == 0.0:
+            if not low < at < high:
+                return False
+            continue
+        first, second = sorted(((low - at) / move, (high - at) / move))
+        enter, leave = max(enter, first), min(leave, second)
+    return enter < leave
+
+
+def _boxes(wall: Any, cell: float, x: float, y: float) -> list[Box]:
+    """Few rectangles that cover the wall cells: each grows to the right, then upwards; the top row comes first."""
+    left = wall.copy()
+    out = []
+    for row in range(len(wall) - 1, -1, -1):
+        for column in range(wall.shape[1]):
+            if not left[row, column]:
+                continue
+            end = column
+            while end < wall.shape[1] and left[row, end]:
+                end += 1
+            low = row
+            while low > 0 and left[low - 1, column:end].all():
+                low -= 1
+            left[low : row + 1, column:end] = False
+            out.append(
+                Box(
+                    x + (column - 0.5) * cell,
+                    x + (end - 0.5) * cell,
+                    y + (low - 0.5) * cell,
+                    y + (row + 0.5) * cell,
+                )
+            )
+    return out
+
+
+def _neighbours(nodes: tuple[tuple[float, float], ...]) -> tuple[tuple[int, int], ...]:
+    """Edges to the nearest node on each of the four sides."""
+    edges = []
+    for tail, (x, y) in enumerate(nodes):
+        for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1)):
+            ahead = [
+                ((u - x) * dx + (v - y) * dy, head)
+                for head, (u, v) in enumerate(nodes)
+                if (v == y if dx else u == x) and (u - x) * dx + (v - y) * dy > 0
+            ]
+            if ahead:
+                edges.append((tail, min(ahead)[1]))
+    return tuple(edges)
+
+
+def _easy() -> Maze:
+    frame = (Box(-3, 19, 10, 11), Box(-3, 19, -3, -2), Box(-3, -2, -2, 10), Box(18, 19, -2, 10))
+    return Maze(
+        name="easy",
+        walls=(*frame, Box(-2, 7, 2, 6), Box(9, 14, 2, 6)),
+        nodes=((0, 0), (8, 0), (16, 0), (0, 8), (8, 8), (16, 8)),
+        edges=((0, 1), (0, 3), (1, 2), (1, 4), (2, 5), (5, 4), (4, 3)),
+        start=0,
+        goal=3,
+        episodes=2_000,
+        steps=500,
+    )
+
+
+_COMPLEX_MAP = """\
+#########
+#.......#
+#.###.###
+#.#...#.#
+#.#.#.#.#
+#...#...#
+###.#.###
+#.......#
+#########
+"""
+
+EASY = _easy()
+COMPLEX = Maze.from_text(
+    "complex",
+    _COMPLEX_MAP,
+    [(8.0 * (node % 4), 8.0 * (node // 4)) for node in range(16)],
+    origin=(-4.0, -4.0),
+    goal=12,
+    episodes=3_000,
+    steps=1_000,
+)
+MAZES = {"easy": EASY, "complex": COMPLEX}
+
+
+def get(name: str) -> Maze:
+    """A built-in maze by name, or one from a TOML file.
+
+    The file holds ``text`` and ``nodes``, and may hold the other arguments of `Maze.from_text`.
+    """
+    if name in MAZES:
+        return MAZES[name]
+    path = Path(name)
+    if path.suffix != ".toml" or not path.is_file():
+        raise InputError(f"map must be one of {', '.join(MAZES)}, or a TOML file with text and nodes, got {name!r}")
+    try:
+        return from_fields(path.stem, tomllib.loads(path.read_text(encoding="utf-8")))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"map file {name!r} is not TOML: {error}") from None
+
+
+def from_fields(name: str, fields: Mapping[str, Any]) -> Maze:
+    """A maze from what a file holds."""
+    known = {"name", "text", "nodes", "cell", "origin", "edges", "start", "goal", "episodes", "steps", "edge_steps"}
+    if unknown := sorted(set(fields) - known):
+        raise InputError(f"a map knows {', '.join(sorted(known))}, got {', '.join(unknown)}")
+    if missing := sorted({"text", "nodes"} - set(fields)):
+        raise InputError(f"a map needs text and nodes, but there is no {' and no '.join(missing)}")
+    try:
+        return Maze.from_text(**{"name": name, **fields})
+    except (TypeError, ValueError) as error:
+        if isinstance(error, InputError | InfeasibleError):
+            raise
+        raise InputError(f"map {name!r} cannot be read: {error}") from None

@@ -1,0 +1,138 @@
+"""Pictures of the ant: by MuJoCo's offscreen renderer where it works, else drawn from above."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+
+from rising_bandits.antmaze import mazes
+from rising_bandits.antmaze.body import build
+from rising_bandits.antmaze.drawing import Segment, paint
+from rising_bandits.antmaze.mazes import Maze
+
+Picture = npt.NDArray[np.uint8]
+WIDTH, HEIGHT = 480, 360
+
+
+@lru_cache(maxsize=1)
+def can_render() -> bool:
+    """Whether MuJoCo can draw in this process. On a machine without a screen, set MUJOCO_GL=egl before the import."""
+    model = mujoco.MjModel.from_xml_string("<mujoco><worldbody><geom size='1'/></worldbody></mujoco>")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with mujoco.Renderer(model, 8, 8) as renderer:
+                renderer.update_scene(mujoco.MjData(model))
+                renderer.render()
+    except Exception:
+        # What a missing screen or graphics library raises differs from system to system.
+        return False
+    return True
+
+
+class Camera:
+    """Looks at a maze from above and a little from the south."""
+
+    def __init__(self, model: mujoco.MjModel, maze: Maze, width: int = WIDTH, height: int = HEIGHT) -> None:
+        self.model, self.maze, self.width, self.height = model, maze, width, height
+        self._renderer: Any = mujoco.Renderer(model, height, width) if can_render() else None
+        box = maze.bounds
+        self._view = mujoco.MjvCamera()
+        self._view.lookat[:] = [(box.left + box.right) / 2, (box.bottom + box.top) / 2, 0.0]
+        self._view.distance = 1.2 * max(box.right - box.left, 1.33 * (box.top - box.bottom))
+        self._view.azimuth, self._view.elevation = 90.0, -82.0
+
+    @property
+    def drawn_by(self) -> str:
+        """What makes the pictures."""
+        return "MuJoCo's renderer" if self._renderer is not None else "drawn from above"
+
+    def picture(self, data: mujoco.MjData) -> Picture:
+        """A picture of the state of a simulation, height by width by 3."""
+        if self._renderer is not None:
+            self._renderer.update_scene(data, self._view)
+            return np.asarray(self._renderer.render())
+        return paint(self.maze, skeleton(self.model, data), self.width, self.height)
+
+    def close(self) -> None:
+        """Give the graphics context back."""
+        if self._renderer is not None:
+            self._renderer.close()
+            self._renderer = None
+
+
+def skeleton(model: mujoco.MjModel, data: mujoco.MjData) -> list[Segment]:
+    """The ant's capsules as segments (from, to) in the plane."""
+    segments = []
+    for geom in range(model.ngeom):
+        if model.geom_type[geom] == mujoco.mjtGeom.mjGEOM_CAPSULE:
+            middle = data.geom_xpos[geom]
+            half = model.geom_size[geom][1] * data.geom_xmat[geom].reshape(3, 3)[:, 2]
+            a, b = middle - half, middle + half
+            segments.append(((float(a[0]), float(a[1])), (float(b[0]), float(b[1]))))
+    return segments
+
+
+def skeletons(maze: Maze, walk: npt.ArrayLike) -> list[list[Segment]]:
+    """The ant's parts in the plane for each row of positions."""
+    model = build(maze)
+    data = mujoco.MjData(model)
+    out = []
+    for positions in np.asarray(walk):
+        data.qpos[:] = positions
+        mujoco.mj_kinematics(model, data)
+        out.append(skeleton(model, data))
+    return out
+
+
+def film(maze: str, walk: npt.ArrayLike) -> tuple[list[Picture], str]:
+    """A picture for each row of positions, and what drew them.
+
+    MuJoCo chooses its graphics when it is imported, so the pictures are made by a process of their own, which
+    tries the ways that need no screen; where none works they are drawn from above.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        given, made = Path(folder) / "walk.npy", Path(folder) / "film.npz"
+        np.save(given, np.asarray(walk, dtype=np.float64))
+        for backend in dict.fromkeys([os.environ.get("MUJOCO_GL", "egl"), "egl", "osmesa"]):
+            command = [sys.executable, "-m", __name__, maze, str(given), str(made)]
+            environment = {**os.environ, "MUJOCO_GL": backend}
+            try:
+                subprocess.run(command, env=environment, capture_output=True, timeout=300, check=True)
+            except (OSError, subprocess.SubprocessError):
+                continue
+            with np.load(made, allow_pickle=False) as data:
+                return list(data["pictures"]), "MuJoCo's renderer"
+    plan = mazes.get(maze)
+    return [paint(plan, parts, WIDTH, HEIGHT) for parts in skeletons(plan, walk)], "drawn from above"
+
+
+def _main(arguments: Sequence[str]) -> None:
+    maze = mazes.get(arguments[0])
+    model = build(maze)
+    data = mujoco.MjData(model)
+    if not can_render():
+        raise SystemExit(1)
+    camera = Camera(model, maze)
+    pictures = []
+    for positions in np.load(arguments[1], allow_pickle=False):
+        data.qpos[:] = positions
+        mujoco.mj_forward(model, data)
+        pictures.append(camera.picture(data))
+    camera.close()
+    np.savez(arguments[2], pictures=np.array(pictures, dtype=np.uint8))
+
+
+if __name__ == "__main__":
+    _main(sys.argv[1:])

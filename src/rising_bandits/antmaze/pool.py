@@ -1,0 +1,118 @@
+"""Many training runs, one process and one core each."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rising_bandits import _checks
+from rising_bandits.antmaze.runs import Result, RunFolder, TrainSpec, read_result, train
+from rising_bandits.antmaze.training import Training
+
+_RECENT = 50
+"""Tries of an edge over which its success is shown."""
+
+_shared: dict[str, Any] = {}
+
+
+@dataclass(frozen=True)
+class News:
+    """How a run is getting on."""
+
+    number: int
+    """Its place in the plan."""
+    episode: int
+    seconds: float
+    path: tuple[int, ...]
+    """The edges chosen last."""
+    success: tuple[float, ...]
+    """For each edge, the share of its last tries that succeeded; NaN where it was never tried."""
+
+
+def news(number: int, training: Training, seconds: float) -> News:
+    """What there is to say after an episode."""
+    arms, steps = np.array(training.record.arm), np.array(training.record.steps)
+    success = []
+    for arm in range(len(training.maze.edges)):
+        recent = steps[arms == arm][-_RECENT:]
+        success.append(float((recent > 0).mean()) if recent.size else float("nan"))
+    return News(number, training.record.episodes, seconds, training.record.paths[-1], tuple(success))
+
+
+def one_core() -> None:
+    """Have this process compute on one core; must come before JAX computes anything."""
+    flags = os.environ.get("XLA_FLAGS", "")
+    if "multi_thread_eigen" not in flags:
+        os.environ["XLA_FLAGS"] = f"{flags} --xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1".strip()
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+def _start_worker(queue: Any, stop: Any) -> None:
+    # The parent hears Ctrl-C and asks the workers to stop; they must not die of it themselves.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    one_core()
+    _shared["queue"], _shared["stop"], _shared["parent"] = queue, stop, os.getppid()
+
+
+def _stopping() -> bool:
+    """Whether to save and end: asked to, or left alone by a parent that was killed."""
+    return os.getppid() != _shared["parent"] or bool(_shared["stop"].is_set())
+
+
+def _work(number: int, spec: TrainSpec, folder: str, checkpoint_seconds: float) -> None:
+    said = [0.0]
+
+    def report(training: Training, seconds: float) -> None:
+        if seconds - said[0] > 1.0 or training.done:
+            said[0] = seconds
+            _shared["queue"].put(news(number, training, seconds))
+
+    train(spec, folder, progress=report, stopping=_stopping, checkpoint_seconds=checkpoint_seconds)
+
+
+def train_all(
+    specs: Sequence[TrainSpec],
+    folder: str | Path,
+    *,
+    workers: int | None = None,
+    progress: Callable[[News], None] | None = None,
+    checkpoint_seconds: float = 60.0,
+) -> list[Result]:
+    """Train whatever is not finished in the folder yet, and return all results in the order of the plan.
+
+    Stopped at any moment, it goes on where it was when called again. A run's result depends on its spec alone.
+    """
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+    workers = _checks.integer("workers", available if workers is None else workers, low=1)
+    places = [RunFolder(folder, spec) for spec in specs]
+    todo = [number for number, place in enumerate(places) if not place.result.exists()]
+    if todo:
+        context = multiprocessing.get_context("spawn")
+        with context.Manager() as manager:
+            queue, stop = manager.Queue(), manager.Event()
+            with ProcessPoolExecutor(min(workers, len(todo)), context, _start_worker, (queue, stop)) as pool:
+                pending: set[Future[None]] = {
+                    pool.submit(_work, number, specs[number], str(folder), checkpoint_seconds) for number in todo
+                }
+                try:
+                    while pending:
+                        done, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
+                        while progress is not None and not queue.empty():
+                            progress(queue.get())
+                        for future in done:
+                            future.result()
+                except BaseException:
+                    # Ctrl-C or a failed run: the others save where they are before the error goes on.
+                    stop.set()
+                    for future in pending:
+                        future.cancel()
+                    raise
+    return [train(spec, folder) or read_result(place.path) for spec, place in zip(specs, places, strict=True)]

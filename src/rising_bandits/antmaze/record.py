@@ -1,0 +1,116 @@
+"""What a training run leaves behind: every try of an edge, where the ant was, and how it walked at the end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rising_bandits._checks import Floats, Ints
+from rising_bandits.antmaze.mazes import Maze
+
+CELL = 0.5
+"""Width of the cells in which positions are counted."""
+MARKS = (100, 500)
+"""Episodes at which pictures are taken, beside the last."""
+
+Counts = npt.NDArray[np.int64]
+
+
+@dataclass
+class Record:
+    """The log of a run, episode by episode."""
+
+    maze: Maze
+    episode: list[int] = field(default_factory=list)
+    """For each try: its episode, from 1."""
+    arm: list[int] = field(default_factory=list)
+    """For each try: the edge."""
+    steps: list[int] = field(default_factory=list)
+    """For each try: the steps it took; 0 where it failed."""
+    paths: list[tuple[int, ...]] = field(default_factory=list)
+    """For each episode: the edges that were chosen, in order."""
+    env_steps: list[int] = field(default_factory=list)
+    """For each episode: steps of the world since the start, warm-up included."""
+    positions: Counts = field(init=False)
+    """How often the torso was in each cell, by rows of y and columns of x."""
+    pictures: dict[int, Counts] = field(default_factory=dict)
+    """``positions`` as they stood after some episodes."""
+
+    def __post_init__(self) -> None:
+        box = self.maze.bounds
+        shape = (int(np.ceil((box.top - box.bottom) / CELL)), int(np.ceil((box.right - box.left) / CELL)))
+        self.positions = np.zeros(shape, dtype=np.int64)
+
+    @property
+    def episodes(self) -> int:
+        """Episodes so far."""
+        return len(self.paths)
+
+    def visit(self, observations: Floats) -> None:
+        """Count where the torso was."""
+        box = self.maze.bounds
+        rows = np.clip(((observations[:, 1] - box.bottom) / CELL).astype(int), 0, self.positions.shape[0] - 1)
+        columns = np.clip(((observations[:, 0] - box.left) / CELL).astype(int), 0, self.positions.shape[1] - 1)
+        np.add.at(self.positions, (rows, columns), 1)
+
+    def close(self, path: tuple[int, ...], tries: list[tuple[int, int]], env_steps: int, last: bool) -> None:
+        """End an episode: the path chosen, its tries as (edge, steps or 0), the world's clock."""
+        self.paths.append(path)
+        self.env_steps.append(env_steps)
+        for arm, steps in tries:
+            self.episode.append(self.episodes)
+            self.arm.append(arm)
+            self.steps.append(steps)
+        if last or self.episodes in MARKS:
+            self.pictures[self.episodes] = self.positions.copy()
+
+    def dump(self) -> dict[str, Any]:
+        """Plain arrays."""
+        longest = max((len(path) for path in self.paths), default=1)
+        paths = np.full((self.episodes, longest), -1, dtype=np.int16)
+        for row, path in zip(paths, self.paths, strict=True):
+            row[: len(path)] = path
+        return {
+            "tries": np.array([self.episode, self.arm, self.steps], dtype=np.int32).reshape(3, -1),
+            "paths": paths,
+            "env_steps": np.array(self.env_steps, dtype=np.int64),
+            "positions": self.positions,
+            "picture_episodes": np.array(list(self.pictures), dtype=np.int64),
+            "pictures": np.array(list(self.pictures.values()), dtype=np.int32).reshape(-1, *self.positions.shape),
+        }
+
+    @classmethod
+    def load(cls, maze: Maze, data: Any) -> Record:
+        """The inverse of `dump`."""
+        record = cls(maze)
+        record.episode, record.arm, record.steps = (row.tolist() for row in data["tries"])
+        record.paths = [tuple(int(arm) for arm in row if arm >= 0) for row in data["paths"]]
+        record.env_steps = data["env_steps"].tolist()
+        record.positions = np.array(data["positions"], dtype=np.int64)
+        record.pictures = {
+            int(episode): np.array(picture, dtype=np.int64)
+            for episode, picture in zip(data["picture_episodes"], data["pictures"], strict=True)
+        }
+        return record
+
+    def rewards(self) -> Floats:
+        """The reward of each episode: one over its steps where the whole path was walked, else 0."""
+        out = np.zeros(self.episodes)
+        tried, total, failed = np.zeros(self.episodes, int), np.zeros(self.episodes), np.zeros(self.episodes, bool)
+        for episode, steps in zip(self.episode, self.steps, strict=True):
+            tried[episode - 1] += 1
+            total[episode - 1] += steps
+            failed[episode - 1] |= steps == 0
+        done = ~failed & (tried == [len(path) for path in self.paths])
+        out[done] = 1.0 / total[done]
+        return out
+
+    def outcomes(self, arm: int) -> tuple[Ints, Floats]:
+        """Of one edge: the episodes of its tries, and their outcomes (one over the steps, or 0)."""
+        chosen = np.array(self.arm) == arm
+        steps = np.array(self.steps, dtype=float)[chosen]
+        inverse = np.divide(1.0, steps, out=np.zeros_like(steps), where=steps > 0)
+        return np.array(self.episode, dtype=np.int64)[chosen], inverse

@@ -1,0 +1,69 @@
+"""Tasks that replay what was measured in training (AntMaze): zero, then rising, with cascading feedback.
+
+The data files say how they were made (``rising antmaze record``). The n-th try of an edge succeeds with the chance
+that was measured at the n-th try, and then brings one over the steps it took; a failure ends the round.
+"""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+from typing import Any
+
+import numpy as np
+
+from rising_bandits._checks import Floats
+from rising_bandits.curves import Failing, Tabulated
+from rising_bandits.problems.graphs import ShortestPath
+from rising_bandits.problems.tasks import Task
+
+SIGMA = 1e-4
+"""What policies are told in the paper's AntMaze experiments."""
+FORMAT = 1
+
+
+def names() -> list[str]:
+    """The recorded tasks that come with the library."""
+    folder = resources.files("rising_bandits.problems") / "data"
+    if not folder.is_dir():
+        return []
+    found = {file.name.removesuffix(".json") for file in folder.iterdir() if file.name.endswith(".json")}
+    return [name for name in ("antmaze-easy", "antmaze-complex") if name in found]
+
+
+def read(name: str) -> dict[str, Any]:
+    """What a data file holds."""
+    text = (resources.files("rising_bandits.problems") / "data" / f"{name}.json").read_text(encoding="utf-8")
+    data: dict[str, Any] = json.loads(text)
+    return data
+
+
+def _straighten(at: list[int], values: list[float]) -> Floats:
+    """Values at every play, straight between the knots."""
+    return np.interp(np.arange(at[-1] + 1), at, values)
+
+
+def make(name: str, data: dict[str, Any]) -> Task:
+    """The task of a recording."""
+    problem = ShortestPath([tuple(arc) for arc in data["arcs"]], data["start"], data["goal"], reward="harmonic")
+    curves, chances = [], []
+    for edge in data["edges"]:
+        chance = _straighten(edge["plays"], edge["chance"])
+        mean = np.minimum(_straighten(edge["plays"], edge["mean"]), chance)
+        curves.append(Tabulated(tuple(mean)))
+        chances.append(Tabulated(tuple(chance)))
+    return Task(
+        name,
+        problem,
+        tuple(curves),
+        int(data["episodes"]),
+        Failing(tuple(chances), told=SIGMA),
+        description=f"an ant in the {data['maze']} maze, replayed from {len(data['made']['runs'])} trained runs",
+        cascade=True,
+        recorded=True,
+    )
+
+
+def get(name: str) -> Task:
+    """A recorded task by name."""
+    return make(name, read(name))

@@ -1,0 +1,180 @@
+"""One page of trained AntMaze runs: does the ant learn, which policy lost least, and what did each of them do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from rising_bandits._files import replacing
+from rising_bandits.antmaze.picture import film as make_film
+from rising_bandits.antmaze.picture import skeletons
+from rising_bandits.antmaze.runs import Result
+from rising_bandits.plots import antmaze as plots
+from rising_bandits.plots.style import title
+from rising_bandits.reproduction.claims import Claim
+from rising_bandits.reproduction.report import Part, render
+
+LEARNED = {"easy": ("0->1", "1->4"), "complex": ("0->1", "1->5")}
+"""Edges by which the ant's learning is judged: the first one, and the one that decides."""
+_HALF = 0.5
+_LAST = 200
+_FRAMES = 48
+
+
+def write_report(results: Sequence[Result], folder: Path, *, film: bool = True) -> Path:
+    """Draw every figure and write the page; its path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    parts: list[Part] = []
+    for maze in dict.fromkeys(result.maze.name for result in results):
+        parts += _parts([result for result in results if result.maze.name == maze], folder, film=film)
+    page = folder / "report.html"
+    runs = len(results)
+    text = render(
+        parts,
+        [
+            f"{runs} {'run' if runs == 1 else 'runs'}, trained: real physics (MuJoCo), an ant that starts from "
+            "nothing, and a bandit policy that chooses its path in every episode. An edge is a base arm; its outcome "
+            "is one over the steps it took, or 0 if it was not finished in time, and then the edges behind it were "
+            "not played.",
+            "The reward of an episode is one over all its steps if the goal was reached, else 0. Regret is what the "
+            "constant optimal path earned with the same seed, the same number of episodes and its own training, minus "
+            "what the policy earned.",
+        ],
+        heading="AntMaze, trained",
+    )
+    with replacing(page) as aside:
+        aside.write_text(text, encoding="utf-8")
+    return page
+
+
+def _parts(results: list[Result], folder: Path, *, film: bool) -> list[Part]:
+    maze = results[0].maze
+    parts = [_comparison(results, folder)] if len({result.spec.policy for result in results}) > 1 else []
+    parts.append(_learning(results, folder))
+    firsts = {result.spec.policy: result for result in reversed(results)}
+    parts += [_policy(result, folder, film=film) for result in reversed(firsts.values())]
+    if not parts[0].text:
+        parts[0].text.append(f"AntMaze-{maze.name}: {len(maze.nodes)} nodes, {len(maze.edges)} edges.")
+    return parts
+
+
+def last_success(result: Result, edge: str, last: int = _LAST) -> float:
+    """Success over the last tries of an edge (up to ``last``); NaN where it was never tried."""
+    outcomes = result.record.outcomes(result.maze.labels.index(edge))[1][-last:]
+    return float((outcomes > 0).mean()) if outcomes.size else float("nan")
+
+
+def _learning(results: list[Result], folder: Path) -> Part:
+    maze = results[0].maze
+    edges = [edge for edge in LEARNED.get(maze.name, ()) if edge in maze.labels] or [
+        maze.labels[arm] for arm in maze.arms(maze.shortest)[:2]
+    ]
+    policies = [result.spec.policy for result in results]
+    judged = [r for r in results if r.spec.policy == ("oracle" if "oracle" in policies else policies[0])]
+    part = Part(f"learning-{maze.name}", f"AntMaze-{maze.name}: does the ant learn?")
+    part.text.append(
+        f"Runs of {title(judged[0].spec.policy)}. Success over the last {_LAST} tries of an edge; "
+        "actions carry exploration noise throughout."
+    )
+    rows = []
+    for result in judged:
+        shares = [last_success(result, edge) for edge in edges]
+        rows.append(
+            [
+                f"seed {result.spec.seed}",
+                *(f"{share:.0%}" for share in shares),
+                f"{result.record.env_steps[-1]:,}",
+                f"{result.seconds / 60:.1f}",
+            ]
+        )
+    good = sum(all(last_success(result, edge) > _HALF for edge in edges) for result in judged)
+    names = " and ".join(edge.replace("->", "→") for edge in edges)
+    part.claims.append(
+        Claim(
+            f"The ant learns edges {names} to more than half of its tries, on four seeds of five",
+            good >= 0.8 * len(judged),
+            f"{good} of {len(judged)} seeds",
+        )
+    )
+    headings = ["run", *(edge.replace("->", "→") for edge in edges), "steps", "minutes on one core"]
+    part.tables.append(("Success at the end", headings, rows))
+    figure = plots.plot_learning(judged, edges, folder / f"learning-{maze.name}.png")
+    part.figures.append((figure[1], "Success by episode, a line a seed; the dotted line is one half. Trained runs."))
+    return part
+
+
+def _comparison(results: list[Result], folder: Path) -> Part:
+    maze = results[0].maze
+    part = Part(f"regret-{maze.name}", f"AntMaze-{maze.name}: the trained comparison")
+    table = plots.regrets(results)
+    if "oracle" not in table:
+        part.text.append("There is no run of the constant optimal path with the same seeds, so there is no regret.")
+        return part
+    ranks = sorted((name for name in table if name != "oracle"), key=lambda name: float(table[name][:, -1].mean()))
+    rows = []
+    for name in [*ranks, "oracle"]:
+        mine = [result for result in results if result.spec.policy == name]
+        rewards = [result.record.rewards() for result in mine]
+        best = tuple(maze.arms(maze.shortest))
+        rows.append(
+            [
+                title(name),
+                str(len(mine)),
+                f"{table[name][:, -1].mean():.3f}",
+                ", ".join(f"{value:.2f}" for value in table[name][:, -1]),
+                f"{np.mean([(row[-500:] > 0).mean() for row in rewards]):.0%}",
+                f"{np.mean([r.record.paths.count(best) / r.record.episodes for r in mine]):.0%}",
+            ]
+        )
+    headings = ["policy", "runs", "final regret", "by seed", "goal reached, last 500", "episodes on the optimal path"]
+    part.tables.append(("Regret against the constant optimal path trained with the same seed", headings, rows))
+    if {"crucb", "r-ed-ucb"} <= set(ranks):
+        first = ranks[0]
+        evidence = ", ".join(f"{title(name)} {table[name][:, -1].mean():.3f}" for name in ranks)
+        part.claims.append(Claim("CRUCB has the least regret (paper, figure of AntMaze)", first == "crucb", evidence))
+        if maze.name == "easy":
+            part.claims.append(
+                Claim(
+                    "CRUCB and R-ed-UCB outperform the other policies (paper, section on AntMaze)",
+                    set(ranks[:2]) == {"crucb", "r-ed-ucb"},
+                    evidence,
+                )
+            )
+    figure = plots.plot_training_regret(results, folder / f"regret-{maze.name}.png")
+    caption = "Cumulative regret of the trained runs: thin lines are seeds, thick ones their mean."
+    part.figures.append((figure[1], caption))
+    return part
+
+
+def _policy(result: Result, folder: Path, *, film: bool) -> Part:
+    spec, maze = result.spec, result.maze
+    stem = f"{maze.name}-{spec.policy}-{spec.seed}"
+    part = Part(stem, f"AntMaze-{maze.name}: what {title(spec.policy)} did (seed {spec.seed})")
+    for draw, name, caption in (
+        (plots.plot_outcomes, "outcomes", "Outcomes of each edge by its number of tries: long at 0, then rising."),
+        (plots.plot_paths, "paths", "Episodes per path."),
+        (plots.plot_edges, "edges", "Tries per edge. Green is the start, blue the goal."),
+        (plots.plot_positions, "positions", "Steps spent in each half-unit cell, on a logarithmic scale."),
+    ):
+        part.figures.append((draw(result, folder / f"{name}-{stem}.png")[1], f"{caption} Trained run."))
+    if film:
+        part.figures += _film(result, folder / f"walk-{stem}.gif")
+    return part
+
+
+def _film(result: Result, path: Path) -> list[tuple[Path, str]]:
+    """The ant on its last path: a film, and a drawing of its way from above."""
+    from PIL import Image
+
+    walk = result.walk[np.unique(np.linspace(0, len(result.walk) - 1, _FRAMES).round().astype(int))]
+    pictures, how = make_film(result.spec.maze, walk)
+    frames = [Image.fromarray(picture).quantize(256) for picture in pictures]
+    with replacing(path) as aside:
+        frames[0].save(aside, format="GIF", save_all=True, append_images=frames[1:], duration=120, loop=0)
+    strip = path.with_name(f"strip-{path.stem}.png")
+    drawn = plots.plot_walk(result, skeletons(result.maze, walk), strip)
+    nodes = "-".join(map(str, [result.maze.start, *(result.maze.edges[arm][1] for arm in result.record.paths[-1])]))
+    words = f"The trained ant on its last path, {nodes}, without exploration noise, {len(result.walk) - 1} steps"
+    return [(path, f"{words} (film: {how})."), (drawn[1], f"{words}: every few steps of the same walk, from above.")]

@@ -1,0 +1,212 @@
+"""What is made of trained runs: recordings, figures, the page, and the commands around them."""
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import rising_bandits as rb
+from rising_bandits.antmaze import EASY, POLICIES, Result, TrainSpec
+from rising_bandits.antmaze.body import stance
+from rising_bandits.antmaze.record import Record
+from rising_bandits.antmaze.recording import record, write_recording
+from rising_bandits.antmaze.runs import RunFolder, _write_npz, find_results, read_result
+from rising_bandits.cli.app import main
+from rising_bandits.plots import antmaze as plots
+from rising_bandits.problems import recorded
+from rising_bandits.reproduction.antmaze import last_success, write_report
+
+
+def make_result(policy="crucb", seed=0, episodes=600, bad=False):
+    """A run as if it had been trained: edges succeed more and more, except the blocked one."""
+    rng = np.random.default_rng(seed)
+    spec = TrainSpec.make("easy", policy, episodes=episodes, seed=seed)
+    log = Record(EASY)
+    plays = np.zeros(7, dtype=int)
+    paths = [(0, 3, 6), (0, 2, 4, 5, 6), (1,)]
+    for episode in range(1, episodes + 1):
+        path = paths[0] if policy == "oracle" else paths[int(rng.integers(3))]
+        tries = []
+        for arm in path:
+            chance = 0.0 if arm == 1 and not bad else min(0.9, plays[arm] / 150)
+            plays[arm] += 1
+            steps = int(rng.integers(55, 99)) if rng.random() < chance else 0
+            tries.append((arm, steps))
+            if steps == 0:
+                break
+        log.visit(rng.uniform((0, 0), (16, 1.5), (50, 2)))
+        log.close(path, tries, 100 * episode, episode == episodes)
+    walk = np.array([stance(x, 0.0) for x in np.linspace(0, 8, 12)])
+    return Result(spec, log, walk, 60.0)
+
+
+def keep(result, folder):
+    place = RunFolder(folder, result.spec)
+    place.path.mkdir(parents=True)
+    meta = json.dumps({"spec": result.spec.as_dict(), "seconds": result.seconds})
+    _write_npz(place.result, {**result.record.dump(), "walk": result.walk, "meta": meta}, small=True)
+    return place.path
+
+
+def run(*arguments):
+    with pytest.raises(SystemExit) as stop:
+        main([str(argument) for argument in arguments])
+    return stop.value.code
+
+
+def test_a_result_comes_back_from_its_file_as_it_was(tmp_path):
+    result = make_result()
+    again = read_result(keep(result, tmp_path))
+    assert again.record.dump().keys() == result.record.dump().keys()
+    for name, values in result.record.dump().items():
+        assert np.array_equal(again.record.dump()[name], values), name
+    assert again.spec == result.spec
+    assert sorted(again.record.pictures) == [100, 500, 600]
+
+
+def test_results_are_found_and_sorted(tmp_path):
+    for policy in ("sw-cts", "oracle", "crucb"):
+        for seed in (1, 0):
+            keep(make_result(policy, seed, 60), tmp_path)
+    found = find_results([tmp_path])
+    assert [(r.spec.policy, r.spec.seed) for r in found] == [
+        ("crucb", 0), ("crucb", 1), ("sw-cts", 0), ("sw-cts", 1), ("oracle", 0), ("oracle", 1),
+    ]  # fmt: skip
+    with pytest.raises(rb.InputError, match="no file or folder"):
+        find_results([tmp_path / "nothing"])
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(rb.InputError, match="no finished AntMaze run"):
+        find_results([tmp_path / "empty"])
+
+
+def test_regret_is_against_the_oracle_of_the_same_seed():
+    results = [make_result(policy, seed, 200) for policy in ("crucb", "oracle") for seed in (0, 1)]
+    table = plots.regrets(results)
+    for seed in (0, 1):
+        ours, best = (
+            next(r for r in results if (r.spec.policy, r.spec.seed) == (p, seed)) for p in ("crucb", "oracle")
+        )
+        expected = best.record.rewards().sum() - ours.record.rewards().sum()
+        assert table["crucb"][seed, -1] == pytest.approx(expected)
+    assert not table["oracle"].any()
+
+
+def test_success_by_episode_is_what_counting_says():
+    result = make_result(episodes=300)
+    share = plots.success_by_episode(result.record, 0, window=40)
+    episodes, outcomes = result.record.outcomes(0)
+    for end in (1, 39, 40, 41, 200, 300):
+        chosen = (episodes > end - 40) & (episodes <= end)
+        if chosen.any():
+            assert share[end - 1] == pytest.approx((outcomes[chosen] > 0).mean())
+        else:
+            assert np.isnan(share[end - 1])
+    assert last_success(result, "0->1", last=50) == pytest.approx((outcomes[-50:] > 0).mean())
+
+
+def test_a_recording_rises_is_zero_behind_walls_and_makes_a_task(tmp_path):
+    results = [make_result("crucb", seed) for seed in range(4)]
+    data = write_recording(results, tmp_path / "easy.json")
+    assert json.loads((tmp_path / "easy.json").read_text()) == data
+    task = recorded.make("antmaze-test", data)
+    assert task.cascade
+    assert task.recorded
+    assert task.sigma == 1e-4
+    assert task.horizon == 2_000
+    plays = np.arange(700)
+    for arm, (curve, chance) in enumerate(zip(task.curves, task.noise.chances, strict=True)):
+        assert (np.diff(curve(plays)) >= 0).all()
+        assert (np.diff(chance(plays)) >= 0).all()
+        assert (curve(plays) <= chance(plays)).all()
+        if arm == 1:
+            assert not curve(plays).any()
+    # The chance that made the data was plays / 150 up to 0.9; at 75 plays half of the tries succeed.
+    assert float(task.noise.chances[0](75)) == pytest.approx(0.5, abs=0.12)
+    assert rb.optimal_constant(task, 500).super_arm.tolist() == [0, 3, 6]
+    run = rb.simulate(task, rb.CRUCB(epsilon=0.25, sigma=task.sigma), horizon=300, seed=0)
+    assert np.isfinite(run.regret).all()
+    assert run.plays[0] >= run.plays[3]
+
+
+def test_edges_seldom_tried_borrow_and_say_so():
+    data = record([make_result("oracle", 0)])
+    by_label = {edge["edge"]: edge for edge in data["edges"]}
+    assert not by_label["0->1"]["borrowed"]
+    assert by_label["1->2"]["borrowed"]
+    assert by_label["1->2"]["chance"][-1] > 0
+    assert not by_label["0->3"]["borrowed"]
+    assert by_label["0->3"]["chance"] == [0.0]
+
+
+def test_a_walk_through_a_wall_is_noticed(tmp_path):
+    with pytest.raises(rb.InputError, match="0->3 are blocked by walls but were walked"):
+        write_recording([make_result(bad=True)], tmp_path / "bad.json")
+
+
+def test_the_page_holds_every_figure_and_says_trained(tmp_path):
+    results = [make_result(policy, seed, 520) for policy in (*POLICIES[:2], "oracle") for seed in (0, 1)]
+    page = write_report(results, tmp_path / "report", film=False).read_text()
+    assert page.count("data:image/svg+xml") == 2 + 3 * 4
+    assert "AntMaze-easy: the trained comparison" in page
+    assert "CRUCB has the least regret" in page
+    for figure in (tmp_path / "report").glob("*.svg"):
+        assert "trained" in figure.read_text(), figure
+
+
+def test_a_film_is_made_or_drawn(tmp_path):
+    from rising_bandits.antmaze.picture import HEIGHT, WIDTH, film
+
+    pictures, how = film("easy", make_result(episodes=20).walk[:2])
+    assert how in ("MuJoCo's renderer", "drawn from above")
+    assert [picture.shape for picture in pictures] == [(HEIGHT, WIDTH, 3)] * 2
+    assert not np.array_equal(pictures[0], pictures[1])
+
+
+def test_the_commands_around_results(tmp_path, capsys):
+    for seed in (0, 1):
+        keep(make_result("crucb", seed, 120), tmp_path / "runs")
+    assert run("antmaze", "report", tmp_path / "runs", "--out", tmp_path / "page", "--no-film") == 0
+    assert (tmp_path / "page" / "report.html").exists()
+    assert "trained runs" in capsys.readouterr().out
+    assert run("antmaze", "record", tmp_path / "runs", "--out", tmp_path / "x.json", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["maze"] == "easy"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["run", "--map", "nowhere"], "map must be one of easy, complex"),
+        (["run", "--policy", "best"], "policy must be one of"),
+        (["run", "--episodes", "3"], "episodes must be an integer of at least 7"),
+        (["run", "--preset", "gpu"], "preset must be one of cpu, paper"),
+        (["run", "--seeds", "0"], "--seeds must be at least 1"),
+        (["report", "nothing"], "there is no file or folder 'nothing'"),
+        (["replay", "--map", "huge"], "--map must be one of"),
+    ],
+)
+def test_bad_input_is_one_clear_line(arguments, words, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run("antmaze", *arguments) == 2
+    said = capsys.readouterr().err.strip()
+    assert words in said
+    assert "\n" not in said
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_command_trains_and_goes_on(tmp_path, capsys, monkeypatch):
+    """A real run, seven short episodes on the real maze, in a process of its own."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    arguments = ["antmaze", "run", "--episodes", "7", "--out", tmp_path, "--no-report", "--json", "--workers", "1"]
+    assert run(*arguments) == 0
+    first = json.loads(capsys.readouterr().out)
+    assert first["runs"][0]["episodes"] == 7
+    assert run(*arguments) == 0
+    assert json.loads(capsys.readouterr().out) == first
+
+
+def test_help_names_the_commands():
+    from rising_bandits.cli.antmaze import app
+
+    shown = CliRunner().invoke(app, ["--help"]).output
+    assert all(name in shown for name in ("run", "report", "record", "replay"))

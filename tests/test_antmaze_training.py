@@ -1,0 +1,371 @@
+"""The agent, its memory, the hierarchy and its checkpoints: small networks, few episodes, every number compared."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rising_bandits as rb
+from rising_bandits.antmaze import (
+    COMPLEX,
+    EASY,
+    Maze,
+    RunFolder,
+    Settings,
+    Training,
+    TrainSpec,
+    preset,
+    read_result,
+    train,
+)
+from rising_bandits.antmaze.agent import Agent
+from rising_bandits.antmaze.buffer import Buffer
+
+SMALL = Settings(hidden=(16, 16), batch=16, warm_up=2, steps_per_update=10, chunk=5)
+
+
+def _random_buffer(rng, episodes=6):
+    buffer = Buffer(capacity=8)
+    kept = []
+    for _ in range(episodes):
+        length = int(rng.integers(1, 30))
+        observations = np.cumsum(rng.normal(size=(length + 1, 29)), axis=0).astype(np.float32) * 0.3
+        actions = rng.uniform(-1, 1, (length, 8)).astype(np.float32)
+        goals = rng.normal(size=(length, 2)).astype(np.float32)
+        buffer.add(observations, actions, goals)
+        kept.append((observations, actions, goals))
+    return buffer, kept
+
+
+@given(seed=st.integers(0, 1_000), n_step=st.integers(1, 6), within=st.integers(1, 40))
+@settings(max_examples=40, deadline=None)
+def test_batches_are_what_a_plain_loop_over_episodes_says(seed, n_step, within):
+    rng = np.random.default_rng(seed)
+    buffer, kept = _random_buffer(rng)
+    chosen = Settings(n_step=n_step, relabel_within=within, batch=64, discount=0.9)
+    batch = buffer.sample(rng, chosen, 2)
+    places = {o.tobytes(): (e, k) for e, (obs, _, _) in enumerate(kept) for k, o in enumerate(obs)}
+    for u in range(2):
+        for b in range(64):
+            e, k = places[batch.observation[u, b].tobytes()]
+            observations, actions, goals = kept[e]
+            assert k < len(actions)
+            assert np.array_equal(batch.action[u, b], actions[k])
+            goal = batch.goal[u, b]
+            later = observations[k + 1 : k + 1 + within, :2]
+            assert np.array_equal(goal, goals[k]) or (later == goal).all(axis=1).any()
+            reward, discount, last = 0.0, 1.0, k
+            for _ in range(n_step):
+                if discount == 0.0 or last == len(actions):
+                    break
+                last += 1
+                if np.hypot(*(observations[last, :2] - goal)) < 0.5:
+                    discount = 0.0
+                else:
+                    reward -= discount
+                    discount *= 0.9
+            assert batch.reward[u, b] == pytest.approx(reward, abs=1e-5)
+            assert batch.discount[u, b] == pytest.approx(discount, abs=1e-5)
+            assert np.array_equal(batch.after[u, b], observations[last])
+
+
+def test_relabelling_happens_as_often_as_it_should():
+    rng = np.random.default_rng(1)
+    buffer, kept = _random_buffer(rng, episodes=40)
+    own = {goal.tobytes() for _, _, goals in kept for goal in goals}
+    batch = buffer.sample(rng, Settings(batch=4_000), 1)
+    share = np.mean([goal.tobytes() not in own for goal in batch.goal[0]])
+    assert share == pytest.approx(0.8, abs=0.03)  # 4000 draws: four standard errors are 0.026
+
+
+def test_a_few_hundred_updates_lower_the_critics_loss_on_a_fixed_buffer():
+    """What a real ant did at random, with a short horizon, so that targets do not run away from the critics."""
+    chosen = Settings(hidden=(32, 32), batch=64, warm_up=10, discount=0.5, n_step=1)
+    training = Training(EASY, rb.CRUCB(sigma=1e-4), settings=chosen)
+    training.warm_up()
+    rng = np.random.default_rng(0)
+    losses = [training.agent.learn(training.buffer.sample(rng, chosen, chosen.chunk)) for _ in range(40)]
+    assert np.mean(losses[-10:]) < 0.5 * np.mean(losses[:2])
+
+
+def test_an_update_is_what_plain_numpy_says():
+    """The critics' loss and the polyak step of one update, computed again by hand, with no noise on target actions."""
+    from rising_bandits.antmaze.networks import evaluate, see, to_body
+
+    rng = np.random.default_rng(2)
+    buffer, _ = _random_buffer(rng)
+    chosen = Settings(hidden=(8,), batch=32, smooth=0.0, chunk=1, discount=0.9, lowest=-3.0)
+    agent = Agent(chosen, rng)
+    old = agent.learner
+    batch = buffer.sample(rng, chosen, 1)
+    loss = agent.learn(batch)
+    flat = type(batch)(*(part[0] for part in batch))
+    critics = [[(np.asarray(w)[i], np.asarray(b)[i]) for w, b in old.critics] for i in range(2)]
+    actor = [(np.asarray(w), np.asarray(b)) for w, b in old.actor]
+    after, _ = see(np, chosen, flat.after, flat.goal, acting=False)
+    ahead = np.concatenate([after, np.tanh(evaluate(np, actor, after))], axis=1)
+    value = np.min([evaluate(np, critic, ahead, normalise=True)[:, 0] for critic in critics], axis=0)
+    aim = np.clip(flat.reward + flat.discount * value, -3.0, 0.0)
+    seen, group = see(np, chosen, flat.observation, flat.goal, acting=False)
+    both = np.concatenate([seen, to_body(np, chosen, flat.action, group)], axis=1)
+    expected = sum(np.mean((evaluate(np, critic, both, normalise=True)[:, 0] - aim) ** 2) for critic in critics)
+    assert loss == pytest.approx(expected, rel=1e-3)
+    for before, target, now in zip(
+        (w for layer in old.target_critics for w in layer),
+        (w for layer in agent.learner.target_critics for w in layer),
+        (w for layer in agent.learner.critics for w in layer),
+        strict=True,
+    ):
+        assert np.allclose(target, 0.995 * np.asarray(before) + 0.005 * np.asarray(now), atol=1e-6)
+
+
+def test_the_plain_view_is_relative_to_the_torso_and_pulled_while_acting():
+    from rising_bandits.antmaze.networks import see
+
+    chosen = replace(preset("paper", EASY), hidden=(8, 8))
+    observation = np.arange(29.0)
+    seen, _ = see(np, chosen, observation, np.array([30.0, 1.0]), acting=True)
+    assert seen[:2] == pytest.approx([2.0, 0.0])
+    seen, _ = see(np, chosen, observation, np.array([30.0, 1.0]), acting=False)
+    assert seen[:2] == pytest.approx([30.0, 0.0])
+    assert seen[2:] == pytest.approx(observation)
+
+
+class _Scripted(Training):
+    """The hierarchy without physics: edges succeed or fail as told."""
+
+    def __init__(self, *args, outcomes, **kwargs):
+        super().__init__(*args, **kwargs)
+        self._outcomes = iter(outcomes)
+
+    def warm_up(self):
+        pass
+
+    def _learn(self, steps):
+        pass
+
+    def _walk(self, arm, observations, actions, goals):
+        steps = next(self._outcomes)
+        for _ in range(max(steps, 1)):
+            actions.append(np.zeros(8))
+            goals.append((0.0, 0.0))
+            observations.append(observations[-1])
+        return steps
+
+
+@given(seed=st.integers(0, 500), share=st.floats(0.0, 1.0))
+@settings(max_examples=30, deadline=None)
+def test_an_edge_never_tried_is_never_counted(seed, share):
+    rng = np.random.default_rng(seed)
+    outcomes = (int(rng.integers(1, 100)) if rng.random() < share else 0 for _ in range(10_000))
+    policy = rb.CRUCB(epsilon=0.25, sigma=1e-4)
+    training = _Scripted(EASY, policy, episodes=40, seed=seed, settings=SMALL, outcomes=outcomes)
+    while not training.done:
+        tries = training.episode()
+        assert all(steps > 0 for _, steps in tries[:-1])
+        path = training.record.paths[-1]
+        assert [arm for arm, _ in tries] == list(path[: len(tries)])
+        assert len(tries) == len(path) or tries[-1][1] == 0
+    record = training.record
+    assert np.array_equal(policy.plays, np.bincount(record.arm, minlength=7))
+    rewards = record.rewards()
+    for episode, path in enumerate(record.paths, 1):
+        steps = [s for e, s in zip(record.episode, record.steps, strict=True) if e == episode]
+        whole = len(steps) == len(path) and all(steps)
+        assert rewards[episode - 1] == pytest.approx(1.0 / sum(steps) if whole else 0.0)
+
+
+def _same(one, other):
+    assert one.record.paths == other.record.paths
+    assert one.record.steps == other.record.steps
+    assert one.record.env_steps == other.record.env_steps
+    assert np.array_equal(one.record.positions, other.record.positions)
+    assert np.array_equal(one.walk, other.walk)
+
+
+# A small room in which the goal is near: outcomes other than 0 occur, and no run takes long.
+ROOM = '''
+text = """
+####
+#..#
+#..#
+####
+"""
+cell = 2.0
+nodes = [[2.0, 2.0], [2.8, 2.0], [2.8, 2.8]]
+episodes = 24
+steps = 40
+edge_steps = 20
+'''
+
+
+@pytest.fixture
+def room(tmp_path):
+    path = tmp_path / "room.toml"
+    path.write_text(ROOM)
+    return str(path)
+
+
+@pytest.mark.parametrize("policy", ["crucb", "sw-cts", "r-ed-ucb", "oracle"])
+def test_a_seed_decides_everything_and_a_stopped_run_ends_the_same(room, tmp_path, policy):
+    spec = TrainSpec.make(room, policy, seed=5, settings=SMALL)
+    whole = train(spec, tmp_path / "whole")
+    again = train(spec, tmp_path / "again")
+    _same(whole, again)
+    assert sum(s > 0 for s in whole.record.steps) > 0
+    calls = 0
+
+    def stop():
+        nonlocal calls
+        calls += 1
+        return calls % 5 == 0
+
+    parts, result = 0, None
+    while result is None:
+        result = train(spec, tmp_path / "parts", stopping=stop)
+        parts += 1
+    assert parts > 3
+    _same(whole, result)
+    _same(whole, read_result(RunFolder(tmp_path / "parts", spec).path))
+    other = train(TrainSpec.make(room, policy, seed=6, settings=SMALL), tmp_path / "other")
+    assert other.record.env_steps != whole.record.env_steps
+
+
+_KILLED = """
+import sys
+from rising_bandits.antmaze import Settings, TrainSpec, train
+spec = TrainSpec.make(sys.argv[1], "crucb", seed=1, episodes=int(sys.argv[3]),
+                      settings=Settings(hidden=(16, 16), batch=16, warm_up=2, steps_per_update=10, chunk=5))
+def show(training, seconds):
+    print(training.record.episodes, flush=True)
+train(spec, sys.argv[2], progress=show, checkpoint_seconds=0.0)
+"""
+
+
+def test_a_run_killed_at_random_moments_ends_the_same(room, tmp_path):
+    episodes = 60
+    spec = TrainSpec.make(room, "crucb", seed=1, episodes=episodes, settings=SMALL)
+    whole = train(spec, tmp_path / "whole")
+    rng = np.random.default_rng(0)
+    command = [sys.executable, "-c", _KILLED, room, str(tmp_path / "killed"), str(episodes)]
+    kills = 0
+    while not RunFolder(tmp_path / "killed", spec).result.exists():
+        child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        for _ in range(int(rng.integers(12, 24))):
+            if not child.stdout.readline():
+                break
+        time.sleep(float(rng.uniform(0.0, 0.05)))
+        if child.poll() is None:
+            os.kill(child.pid, signal.SIGKILL)
+            kills += 1
+        child.wait()
+        child.stdout.close()
+    assert kills >= 2
+    _same(whole, read_result(RunFolder(tmp_path / "killed", spec).path))
+
+
+def test_checkpoints_are_of_one_run_only_and_never_go_back(room, tmp_path):
+    spec = TrainSpec.make(room, "crucb", settings=SMALL)
+    folder = RunFolder(tmp_path, spec)
+    training, _ = folder.open()
+    for _ in range(3):
+        training.episode()
+    early = spec.begin()
+    early.episode()
+    folder.save(training, 1.0)
+    with pytest.raises(rb.InputError, match="later than 1, and is not overwritten"):
+        folder.save(early, 1.0)
+    assert folder.open()[0].record.episodes == 3
+    for change, word in (
+        ({"settings": replace(SMALL, batch=8)}, "settings.batch"),
+        ({"episodes": 30}, "episodes"),
+    ):
+        other = TrainSpec.make(room, "crucb", **{"settings": SMALL, **change})
+        with pytest.raises(rb.InputError, match=f"other settings \\({word}\\)"):
+            train(other, tmp_path)
+    size = folder.checkpoint.stat().st_size
+    folder.checkpoint.write_bytes(folder.checkpoint.read_bytes()[: size // 2])
+    with pytest.raises(rb.InputError, match="cannot be read"):
+        folder.open()
+
+
+def test_a_memory_that_was_cut_is_refused(room, tmp_path):
+    spec = TrainSpec.make(room, "sw-cucb", settings=SMALL)
+    folder = RunFolder(tmp_path, spec)
+    training, _ = folder.open()
+    training.episode()
+    folder.save(training, 1.0)
+    folder.replay.write_bytes(folder.replay.read_bytes()[:-200])
+    with pytest.raises(rb.InputError, match=r"replay.bin.* must hold"):
+        folder.open()
+
+
+def test_two_processes_do_not_train_in_one_folder(room, tmp_path):
+    spec = TrainSpec.make(room, "crucb", settings=SMALL)
+    with RunFolder(tmp_path, spec).locked(), pytest.raises(rb.InputError, match="another process is training"):
+        train(spec, tmp_path)
+
+
+def test_all_seven_policies_run_with_the_windows_of_the_experiment(room, tmp_path):
+    from rising_bandits.antmaze import POLICIES
+
+    for name in POLICIES:
+        spec = TrainSpec.make("easy", name)
+        if name in ("crucb", "r-ed-ucb"):
+            assert spec.parameters == {"epsilon": 0.25, "sigma": 0.0001}
+        elif name == "oracle":
+            assert spec.parameters == {"super_arm": [0, 3, 6]}
+        else:
+            assert spec.parameters == {"window": 0.25}
+        result = train(TrainSpec.make(room, name, settings=SMALL), tmp_path)
+        assert result.record.episodes == 24
+        assert json.loads(json.dumps(result.spec.as_dict())) == result.spec.as_dict()
+
+
+def test_bad_input_is_refused_before_anything_is_written(tmp_path):
+    for arguments, words in (
+        ({"maze": "nowhere", "policy": "crucb"}, "map must be one of"),
+        ({"maze": "easy", "policy": "best"}, "policy must be one of"),
+        ({"maze": "easy", "policy": "crucb", "episodes": 6}, "episodes must be an integer of at least 7"),
+        ({"maze": "complex", "policy": "crucb", "episodes": 47}, "episodes must be an integer of at least 48"),
+        ({"maze": "complex", "policy": "sw-ucb", "episodes": 100}, "horizon must be at least 356"),
+        ({"maze": "easy", "policy": "crucb", "settings": "gpu"}, "preset must be one of"),
+    ):
+        with pytest.raises(rb.InputError, match=words):
+            TrainSpec.make(**arguments)
+    with pytest.raises(rb.InputError, match="seed"):
+        TrainSpec.make("easy", "crucb", seed=-1).begin()
+    for bad in ({"view": "round"}, {"batch": 0}, {"discount": 1.5}, {"lowest": 1.0}, {"integrator": "magic"}):
+        with pytest.raises(rb.InputError, match=next(iter(bad))):
+            Settings(**bad)
+    with pytest.raises(rb.InputError, match="no finished AntMaze run"):
+        read_result(tmp_path)
+    (tmp_path / "x.npz").write_bytes(b"nothing")
+    with pytest.raises(rb.InputError, match="not the result of an AntMaze run"):
+        read_result(tmp_path / "x.npz")
+
+
+def test_presets_are_those_of_the_specification():
+    paper = preset("paper", EASY)
+    assert (paper.hidden, paper.actor_rate, paper.critic_rate, paper.discount) == ((256, 256), 1e-4, 1e-3, 0.99)
+    assert (paper.polyak, paper.polyak_every, paper.actor_every, paper.batch) == (0.995, 10, 2, 1024)
+    assert (paper.lowest, paper.noise, paper.random_share, paper.random_share_end) == (-80.0, 0.1, 0.2, 0.2)
+    assert (paper.penalty, paper.relabel, paper.relabel_within, paper.reach) == (0.01, 0.8, 100, 2.0)
+    assert (paper.warm_up, preset("paper", COMPLEX).warm_up) == (200, 500)
+    assert Settings.from_dict(paper.as_dict()) == paper
+
+
+def test_a_maze_of_ones_own_is_trained_in(tmp_path):
+    maze = Maze.from_text("two", "####\n#..#\n####", [(4, 4), (8, 4)], edge_steps=5, episodes=3)
+    training = Training(maze, rb.CRUCB(sigma=1e-4), episodes=3, settings=SMALL)
+    while not training.done:
+        training.episode()
+    assert training.record.episodes == 3
