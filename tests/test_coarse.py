@@ -210,7 +210,7 @@ def test_decisions_under_way_spread_the_cover(make):
 
 
 def test_terms_add_up_to_the_index():
-    for make in POLICIES[:3]:
+    for make in (*POLICIES[:3], lambda: rb.SWCUCB(window=0.25)):
         problem = rb.problems.TopK(4, k=2)
         policy = make()
         policy.start(problem, rng=1)

@@ -151,7 +151,10 @@ def test_the_conformance_suite_finds_a_policy_that_forgets_its_random_state():
         (lambda: rb.CRUCB(bonus=-1), r"bonus must be .* got -1"),
         (lambda: rb.SWUCB(window=0), r"window must be an integer of at least 1, got 0"),
         (lambda: rb.policies.by_name("ucb"), r"policy must be one of crucb, .* got 'ucb'"),
-        (lambda: rb.policies.by_name("crucb", window=3), r"parameters of crucb are epsilon, sigma, bonus, resolution; got window"),
+        (
+            lambda: rb.policies.by_name("crucb", window=3),
+            r"parameters of crucb are epsilon, sigma, bonus, resolution; got window",
+        ),
         (lambda: rb.CRUCB().start("path"), r"problem must be a Problem"),
         (lambda: rb.CRUCB().start(rb.problems.TopK(3, 1), horizon=0), r"horizon must be .* got 0"),
     ],

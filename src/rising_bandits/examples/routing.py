@@ -9,8 +9,8 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from rising_bandits._extras import require
 from rising_bandits.curves import Curve, Flat, Gaussian, Linear
-from rising_bandits.errors import MissingExtraError
 from rising_bandits.examples.compare import main
 from rising_bandits.problems import ShortestPath, Task
 
@@ -24,11 +24,8 @@ def network() -> Any:
     >>> network().number_of_edges()
     26
     """
-    try:
-        file = files("topohub") / "data/sndlib/nobel-germany.json"
-    except ModuleNotFoundError:
-        raise MissingExtraError("this example needs topohub; pip install 'rising-bandits[examples]'") from None
-    data = json.loads(file.read_text())
+    require("examples", "topohub")
+    data = json.loads((files("topohub") / "data/sndlib/nobel-germany.json").read_text())
     city = {node["id"]: node["name"] for node in data["nodes"]}
     graph = nx.Graph()
     for edge in data["edges"]:

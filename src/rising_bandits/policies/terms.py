@@ -47,10 +47,16 @@ def _(rule: Coarse, t: int) -> dict[str, Floats]:
 @terms_of.register
 def _(rule: WindowUCB, t: int) -> dict[str, Floats]:
     plays = np.where(rule.plays == 0, np.nan, rule.plays)
-    return {AVERAGE: rule.total / np.minimum(plays, rule.window), BONUS: np.sqrt(1.5 * math.log(t) / plays)}
+    return {AVERAGE: _recent(rule), BONUS: np.sqrt(1.5 * math.log(t) / plays)}
 
 
 @terms_of.register
 def _(rule: WindowTS, t: int) -> dict[str, Floats]:
-    held = np.minimum(np.where(rule.plays == 0, np.nan, rule.plays), rule.window)
-    return {AVERAGE: rule.total / held}
+    return {AVERAGE: _recent(rule)}
+
+
+def _recent(rule: WindowUCB | WindowTS) -> Floats:
+    """The mean of the plays that a window holds: a number of them, or a share."""
+    plays = rule.plays.astype(np.float64)
+    held = np.maximum(1.0, np.floor(rule.share * plays)) if rule.share > 0.0 else np.minimum(plays, rule.window)
+    return np.asarray(np.divide(rule.total, held, out=np.full(plays.size, np.nan), where=plays > 0))

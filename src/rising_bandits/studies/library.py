@@ -148,9 +148,10 @@ def load(
         # What cannot be followed must not be there: the log is gone through before it is kept.
         log = Log(name, number, settings, database, kind, problem)
         try:
-            log.follow(writer)
+            fold = log.follow(writer)
         except (KeyError, TypeError, ValueError, AssertionError, IndexError) as error:
             raise InputError(f"{str(path)!r} cannot be followed ({error}); nothing was imported") from None
+    log.keep_snapshot(fold)
     return Study(log)
 
 

@@ -71,7 +71,7 @@ class Log:
             self._take(turn.fold, turn.events)
             # Who asks is waiting for an answer; who tells can wait a little longer now and then.
             if any(event.kind != "ask" for event in turn.events):
-                self._keep_snapshot(turn.fold)
+                self.keep_snapshot(turn.fold)
 
     def _take(self, fold: Fold, events: Sequence[Event] | Iterator[Event]) -> None:
         try:
@@ -150,7 +150,7 @@ class Log:
         """The key of an arm that the problem has now; other names of an arm are fine too."""
         return fold.live.keys[fold.live.problem.index(label)]
 
-    def _keep_snapshot(self, fold: Fold) -> None:
+    def keep_snapshot(self, fold: Fold) -> None:
         """Now and then save what reading the log again would cost; the cost is shared by many events."""
         wait = max(SNAPSHOT_EVENTS, self._snapshot_size // _BYTES_PER_EVENT)
         if fold.seq - self._snapshot_seq < wait:
