@@ -108,7 +108,7 @@ class Maze:
         ``origin`` is the centre of the lower left cell. Without ``edges``, every node is joined to the
         nearest one on its right, left, upper and lower side, walls or not. The goal is the last node by default.
 
-        >>> room = Maze.from_text("room", "####\\n#..#\\n####", [(4, 4), (8, 4)])
+        >>> room = Maze.from_text("room", "####\n#..#\n####", [(4, 4), (8, 4)])
         >>> room.labels, room.walls[0]
         (('0->1', '1->0'), Box(left=-2.0, right=14.0, bottom=6.0, top=10.0))
         """
