@@ -14,7 +14,19 @@ from rising_bandits.errors import (
     RisingBanditsError,
     TooManySuperArmsError,
 )
-from rising_bandits.policies import CRUCB, SWCTS, SWCUCB, SWTS, SWUCB, IndexPolicy, Oracle, Policy, Random, RedUCB
+from rising_bandits.policies import (
+    CRUCB,
+    SWCTS,
+    SWCUCB,
+    SWTS,
+    SWUCB,
+    HorizonCRUCB,
+    IndexPolicy,
+    Oracle,
+    Policy,
+    Random,
+    RedUCB,
+)
 from rising_bandits.problems import Problem, Reward, Task, tasks
 from rising_bandits.simulation import Run, Simulation, simulate
 from rising_bandits.theory import OptimalConstant, optimal_constant
@@ -27,6 +39,7 @@ __all__ = [
     "SWCUCB",
     "SWTS",
     "SWUCB",
+    "HorizonCRUCB",
     "IndexPolicy",
     "InfeasibleError",
     "InputError",
