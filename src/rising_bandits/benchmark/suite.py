@@ -31,6 +31,8 @@ NOISES: dict[str, Noise] = {
     "bernoulli": Bernoulli(),
 }
 HORIZONS = (5_000, 50_000, 500_000)
+EDITION = 1
+"""Goes up when the instances change, so that results of other ones are not taken for results of these."""
 SIZES = 5
 """How many sizes each structure comes in; the seed draws one."""
 
@@ -123,7 +125,7 @@ def one_of(name: str, value: str, known: Iterable[str]) -> str:
     return value
 
 
-def instance(*, family: str, structure: str, noise: str, horizon: int, seed: int) -> Task:
+def instance(*, family: str, structure: str, noise: str, horizon: int, seed: int, edition: int = EDITION) -> Task:
     """The instance of these five; families, structures and noises are the keys of the tables in this module.
 
     The same (family, structure, seed) has the same shape under every noise and horizon: curves are
@@ -139,6 +141,7 @@ def instance(*, family: str, structure: str, noise: str, horizon: int, seed: int
     one_of("structure", structure, STRUCTURES)
     one_of("noise", noise, NOISES)
     horizon = _checks.integer("horizon", horizon, low=1_000)
+    _checks.integer("edition", edition, low=EDITION, high=EDITION)
     seed = _checks.integer("seed", seed, low=0)
     # A checksum, because Python's own hash of a text differs from process to process.
     rng = np.random.default_rng([zlib.crc32(f"{family} {structure}".encode()), seed])

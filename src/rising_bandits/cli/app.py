@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from rising_bandits import __version__
-from rising_bandits.cli import reproduce, run, tasks, theory
+from rising_bandits.cli import bench, reproduce, run, tasks, theory
 from rising_bandits.errors import RisingBanditsError
 
 _STOPPED = 130
@@ -27,6 +27,7 @@ app.command("tasks")(tasks.tasks)
 app.command("run")(run.run)
 app.command("reproduce")(reproduce.reproduce)
 app.add_typer(theory.app, name="theory")
+app.add_typer(bench.app, name="bench")
 
 
 def _version(show: bool) -> None:

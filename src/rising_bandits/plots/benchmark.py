@@ -1,0 +1,76 @@
+"""The benchmark in two pictures: mean ranks, and regret on the paper's tasks against regret on benign ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rising_bandits.plots.style import figure, look, save, title
+
+
+def draw_ranks(axes: Any, ranked: dict[str, Any]) -> None:
+    """Draw the mean rank of every policy with its interval, best on top."""
+    labels = list(ranked)
+    for row, label in enumerate(labels):
+        mean, half = ranked[label]
+        style = look(label)
+        axes.errorbar(mean, row, xerr=half or 0.0, fmt="o", color=style.colour, capsize=3, markersize=6)
+    axes.set_yticks(range(len(labels)), [title(label) for label in labels])
+    axes.invert_yaxis()
+    axes.set_xlim(0.8, max(2.0, len(labels) + 0.2))
+    axes.set_xlabel("mean rank over all instances (1 is best), with 95% interval")
+
+
+def plot_ranks(data: dict[str, Any], path: Path) -> list[Path]:
+    """Draw the ranks of a result of the benchmark and write them as PNG and SVG."""
+    if not data["ranks"]:
+        return []
+    with figure(6.4, 1.2 + 0.38 * len(data["ranks"])) as (drawing, axes):
+        draw_ranks(axes, data["ranks"])
+        instances = sum(all(value is not None for value in row[6:]) for row in data["instances"])
+        axes.set_title(f"{instances} runs on tasks and random instances")
+        return save(drawing, path)
+
+
+def draw_frontier(axes: Any, points: dict[str, Any]) -> None:
+    """Draw every policy by its two shares; down and to the left is better, and the frontier is joined."""
+    for label, (paper, benign) in points.items():
+        style = look(label)
+        axes.scatter(100 * paper, 100 * benign, color=style.colour, s=36, zorder=3)
+    best = float("inf")
+    corner = []
+    for paper, benign in sorted(tuple(pair) for pair in points.values()):
+        if benign < best:
+            best = benign
+            corner.append((100 * paper, 100 * benign))
+    axes.plot(*zip(*corner, strict=True), color="#999999", linewidth=1.0, linestyle=":", zorder=1)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlabel("regret on the paper's tasks (% of the optimum)")
+    axes.set_ylabel("regret on benign families (% of the optimum)")
+    _name_points(axes, points)
+
+
+def _name_points(axes: Any, points: dict[str, Any]) -> None:
+    """A list of the points beside the picture, numbered where there are many, so that no label lies on another."""
+    ordered = sorted(points, key=lambda label: points[label][1], reverse=True)
+    for place, label in enumerate(ordered):
+        paper, benign = points[label]
+        axes.annotate(
+            str(place + 1), (100 * paper, 100 * benign), (4, 4), textcoords="offset points", fontsize=8, zorder=4
+        )
+        axes.annotate(
+            f"{place + 1}  {title(label)}",
+            (1.02, 1.0 - place * min(0.07, 1.0 / len(ordered))),
+            xycoords="axes fraction",
+            fontsize=8,
+            va="top",
+            color=look(label).colour,
+        )
+
+
+def plot_frontier(data: dict[str, Any], path: Path) -> list[Path]:
+    """Draw the frontier of a result of the benchmark and write it as PNG and SVG."""
+    with figure(8.4, 4.2) as (drawing, axes):
+        draw_frontier(axes, data["frontier"])
+        return save(drawing, path)
