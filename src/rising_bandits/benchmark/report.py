@@ -85,8 +85,9 @@ def ranks(found: Sequence[Score]) -> dict[str, tuple[float, float]]:
     """Mean rank of each policy over all instances that every policy ran on, with half its interval; ties share.
 
     >>> one, two = (Instance("t", "t", "flat", "path", "none", 10, seed) for seed in (0, 1))
-    >>> wins = [Score(one, "a", 1.0, 0.1), Score(one, "b", 2.0, 0.2), Score(two, "a", 1.0, 0.1), Score(two, "b", 1.0, 0.1)]
-    >>> [(name, mean) for name, (mean, _) in ranks(wins).items()]
+    >>> shares = [(one, "a", 0.1), (one, "b", 0.2), (two, "a", 0.1), (two, "b", 0.1)]
+    >>> found = ranks([Score(instance, policy, share, share) for instance, policy, share in shares])
+    >>> [(policy, mean) for policy, (mean, _) in found.items()]
     [('a', 1.25), ('b', 1.75)]
     """
     policies = list(dict.fromkeys(score.policy for score in found))

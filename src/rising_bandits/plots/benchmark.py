@@ -44,8 +44,14 @@ def draw_frontier(axes: Any, points: dict[str, Any]) -> None:
             best = benign
             corner.append((100 * paper, 100 * benign))
     axes.plot(*zip(*corner, strict=True), color="#999999", linewidth=1.0, linestyle=":", zorder=1)
-    axes.set_xscale("log")
-    axes.set_yscale("log")
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    for axis, scale in ((axes.xaxis, axes.set_xscale), (axes.yaxis, axes.set_yscale)):
+        scale("log")
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axis.set_minor_formatter(NullFormatter())
+    axes.margins(0.12)
     axes.set_xlabel("regret on the paper's tasks (% of the optimum)")
     axes.set_ylabel("regret on benign families (% of the optimum)")
     _name_points(axes, points)
