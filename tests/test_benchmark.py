@@ -225,13 +225,15 @@ def test_bad_input_is_one_clear_line(arguments, words, capsys):
 
 
 def test_figures_are_drawn(tmp_path):
-    from rising_bandits.plots import plot_frontier, plot_ranks
+    from rising_bandits.plots import plot_frontier, plot_map, plot_ranks
 
     data = {
         "ranks": {"horizon-crucb": [1.2, 0.1], "crucb": [1.8, None]},
         "frontier": {"horizon-crucb": [0.01, 0.02], "crucb": [0.3, 0.1], "sw-cucb": [0.02, 0.01]},
         "instances": [["a", "flat", "path", "bernoulli", 5_000, 1, 0.1, 0.2]],
+        "policies": ["horizon-crucb", "crucb"],
     }
-    for written in (plot_ranks(data, tmp_path / "r.png"), plot_frontier(data, tmp_path / "f.png")):
+    plots = {"r.png": plot_ranks, "f.png": plot_frontier, "m.png": plot_map}
+    for written in (plot(data, tmp_path / name) for name, plot in plots.items()):
         assert [path.suffix for path in written] == [".png", ".svg"]
         assert all(path.stat().st_size > 2_000 for path in written)

@@ -283,6 +283,17 @@ def test_for_the_largest_outcome_the_arm_that_is_best_today_is_always_played():
         policy.observe(arms, np.clip(means[arms] + 0.01 * rng.normal(size=2), 0, 1))
 
 
+def test_past_its_horizon_it_goes_on():
+    policy = rb.HorizonCRUCB()
+    policy.start(rb.problems.TopK(3, k=1), horizon=10, rng=0)
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        arms = policy.select()
+        policy.observe(arms, [0.2 + 0.3 * arms[0] + 0.01 * rng.random()])
+    assert np.isfinite(policy.indices()).all()
+    assert policy.select().tolist() == [2]
+
+
 def test_measured_noise_comes_to_what_it_is():
     task = rb.tasks.get("path-easy")
     simulation = rb.Simulation(task, rb.HorizonCRUCB(), horizon=20_000, seed=0)

@@ -70,9 +70,11 @@ def policies(
     data = as_data(result, {"command": command, "version": __version__, "left_out": left_out})
     with replacing(out_folder / "policies.json") as aside:
         aside.write_text(_lines(data))
-    from rising_bandits.plots.benchmark import plot_frontier, plot_ranks
+    from rising_bandits.plots.benchmark import best_where, plot_frontier, plot_map, plot_ranks
 
     figures = plot_ranks(data, out_folder / "ranks.png")
+    if best_where(data):
+        figures += plot_map(data, out_folder / "map.png")
     if data["frontier"]:
         figures += plot_frontier(data, out_folder / "frontier.png")
     if as_json:

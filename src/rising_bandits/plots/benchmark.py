@@ -1,10 +1,13 @@
-"""The benchmark in two pictures: mean ranks, and regret on the paper's tasks against regret on benign ones."""
+"""The benchmark in pictures: mean ranks, who is best where, and the paper's tasks against benign families."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from rising_bandits.benchmark import FAMILIES, HORIZONS, NOISES
 from rising_bandits.plots.style import figure, look, save, title
 
 
@@ -79,4 +82,63 @@ def plot_frontier(data: dict[str, Any], path: Path) -> list[Path]:
     """Draw the frontier of a result of the benchmark and write it as PNG and SVG."""
     with figure(8.4, 4.2) as (drawing, axes):
         draw_frontier(axes, data["frontier"])
+        return save(drawing, path)
+
+
+def best_where(data: dict[str, Any]) -> dict[tuple[str, int, str], dict[str, float]]:
+    """The mean share of every policy by noise, horizon and family of the random instances."""
+    cells: dict[tuple[str, int, str], dict[str, list[float]]] = {}
+    for _, family, _, noise, horizon, _, *shares in data["instances"]:
+        if family in FAMILIES:
+            cell = cells.setdefault((noise, horizon, family), {})
+            for policy, share in zip(data["policies"], shares, strict=True):
+                if share is not None:
+                    cell.setdefault(policy, []).append(share)
+    return {place: {policy: float(np.mean(found)) for policy, found in cell.items()} for place, cell in cells.items()}
+
+
+def draw_map(axes: Any, data: dict[str, Any], mine: str = "horizon-crucb") -> None:
+    """Colour each noise, horizon and family by its best policy; write the best share, and that of ``mine`` below."""
+    found = best_where(data)
+    rows = [
+        (noise, horizon)
+        for noise in NOISES
+        for horizon in HORIZONS
+        if any(key[:2] == (noise, horizon) for key in found)
+    ]
+    families = [family for family in FAMILIES if any(key[2] == family for key in found)]
+    for row, (noise, horizon) in enumerate(rows):
+        for column, family in enumerate(families):
+            cell = found.get((noise, horizon, family))
+            if not cell:
+                continue
+            best = min(cell, key=lambda policy: cell[policy])
+            colour = look(best).colour
+            axes.add_patch(_square(column, row, colour))
+            axes.text(column, row - 0.17, title(best), ha="center", va="center", fontsize=7.5, color=colour)
+            text = f"{cell[best]:.1%}"
+            if mine in cell and best != mine:
+                text += f"  (ours {cell[mine]:.1%})"
+            axes.text(column, row + 0.2, text, ha="center", va="center", fontsize=7.5, color="#333333")
+    axes.set_xticks(range(len(families)), families)
+    axes.set_yticks(range(len(rows)), [f"{noise}, T = {horizon:,}" for noise, horizon in rows])
+    axes.set_xlim(-0.5, len(families) - 0.5)
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.grid(visible=False)
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0)
+
+
+def _square(column: int, row: int, colour: str) -> Any:
+    from matplotlib.patches import Rectangle
+
+    return Rectangle((column - 0.47, row - 0.44), 0.94, 0.88, facecolor=colour, alpha=0.13, linewidth=0)
+
+
+def plot_map(data: dict[str, Any], path: Path) -> list[Path]:
+    """Draw who is best where and write it as PNG and SVG."""
+    with figure(9.6, 1.0 + 0.52 * len({key[:2] for key in best_where(data)})) as (drawing, axes):
+        draw_map(axes, data)
+        for side in axes.spines.values():
+            side.set_visible(False)
         return save(drawing, path)
