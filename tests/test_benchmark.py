@@ -127,6 +127,12 @@ def test_the_full_suite_has_every_family_structure_noise_and_horizon():
     assert all(make_task(one.text).horizon == one.horizon for one in found[:60])
 
 
+def test_long_random_instances_can_be_left_out():
+    found = benchmark.instances(["paper", "flat"], longest=5_000)
+    assert {one.horizon for one in found if one.group == "flat"} == {5_000}
+    assert max(one.horizon for one in found if one.group == "paper") == 500_000
+
+
 def small(policies=("horizon-crucb", "crucb", "sw-cucb")):
     found = benchmark.instances(["flat", "late"], seeds=range(3, 4), quick=True)
     return benchmark.benchmark_plan(found, policies)[0]

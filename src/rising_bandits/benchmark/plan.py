@@ -97,8 +97,14 @@ def _random(family: str, seeds: range, *, quick: bool) -> list[Instance]:
     return found
 
 
-def instances(groups: Sequence[str] = (), seeds: range = range(1000, 1001), *, quick: bool = False) -> list[Instance]:
-    """The instances of the groups (all by default) and seeds.
+def instances(
+    groups: Sequence[str] = (),
+    seeds: range = range(1000, 1001),
+    *,
+    quick: bool = False,
+    longest: int | None = None,
+) -> list[Instance]:
+    """The instances of the groups (all by default) and seeds; random ones of more than ``longest`` rounds are left out.
 
     >>> len(instances(["late"])), [found.name for found in instances(["rested"])]
     (26, ['metelli-15', 'metelli-2'])
@@ -107,7 +113,11 @@ def instances(groups: Sequence[str] = (), seeds: range = range(1000, 1001), *, q
     for group in dict.fromkeys(groups or GROUPS):
         one_of("family", group, GROUPS)
         make = _fixed if group in ("paper", "rested", "antmaze") else _random
-        found += make(group, seeds, quick=quick)
+        found += [
+            one
+            for one in make(group, seeds, quick=quick)
+            if longest is None or group not in FAMILIES or one.horizon <= longest
+        ]
     if not found:
         raise InputError(f"there are no instances of {', '.join(groups)} here")
     return found

@@ -36,6 +36,7 @@ def policies(
     seeds: Annotated[
         str, typer.Option(help="Seeds, as in 1000-1004; develop below 1000, report from there up.")
     ] = "1000",
+    longest: Annotated[int | None, typer.Option(help="Leave out random instances of more rounds than this.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A small part of the suite, in less than a minute.")] = False,
     out_folder: Annotated[Path, typer.Option("--out", help="Folder for runs, tables and figures.")] = Path(
         "results/bench"
@@ -52,7 +53,7 @@ def policies(
     texts = list(policy or POLICIES)
     if len(set(texts)) != len(texts):
         raise InputError(f"policies must be different, got {', '.join(texts)}")
-    found = instances(family or (), seeds_of(seeds), quick=quick)
+    found = instances(family or (), seeds_of(seeds), quick=quick, longest=longest)
     plan, left_out = benchmark_plan(found, texts)
     specs = [item.spec for item in plan]
     if not specs:
@@ -65,6 +66,7 @@ def policies(
         + [f'--policy "{text}"' for text in policy or ()]
         + [f"--family {name}" for name in family or ()]
         + [f"--seeds {seeds}"]
+        + ([f"--longest {longest}"] if longest is not None else [])
         + ["--quick"] * quick
     )
     data = as_data(result, {"command": command, "version": __version__, "left_out": left_out})

@@ -115,11 +115,13 @@ def draw_map(axes: Any, data: dict[str, Any], mine: str = "horizon-crucb") -> No
             best = min(cell, key=lambda policy: cell[policy])
             colour = look(best).colour
             axes.add_patch(_square(column, row, colour))
-            axes.text(column, row - 0.17, title(best), ha="center", va="center", fontsize=7.5, color=colour)
+            # A policy with parameters has a long name: they go below it.
+            name = title(best).replace(" (", "\n(")
+            axes.text(column, row - 0.17, name, ha="center", va="center", fontsize=7.5, color=colour, linespacing=1.0)
             text = f"{cell[best]:.1%}"
             if mine in cell and best != mine:
                 text += f"  (ours {cell[mine]:.1%})"
-            axes.text(column, row + 0.2, text, ha="center", va="center", fontsize=7.5, color="#333333")
+            axes.text(column, row + 0.25, text, ha="center", va="center", fontsize=7.5, color="#333333")
     axes.set_xticks(range(len(families)), families)
     axes.set_yticks(range(len(rows)), [f"{noise}, T = {horizon:,}" for noise, horizon in rows])
     axes.set_xlim(-0.5, len(families) - 0.5)

@@ -36,6 +36,7 @@ class Look:
 _LOOKS = {
     "crucb": Look("#D55E00", "-", 2.4),
     "horizon-crucb": Look("#5E3C99", "-", 2.4),
+    "horizon-crucb(decay=0.0)": Look("#B04A8F", "-"),
     "r-ed-ucb": Look("#CC79A7", "--"),
     "sw-ucb": Look("#0072B2", "--"),
     "sw-cucb": Look("#0072B2", "-"),

@@ -20,6 +20,8 @@ from rising_bandits.problems.base import Problem
 
 SHORTEST = 16
 """A window that is not the whole past holds at least so many plays: shorter ones mostly see noise."""
+AHEAD = 100_000
+"""With no horizon given, at least so many rounds are taken to be still to come."""
 PROVED = 4.0
 """C in C·log T with which the bound in the documentation is proved."""
 
@@ -189,12 +191,11 @@ class HorizonCRUCB(BaseArmPolicy):
     - ``bonus``: C in :math:`\kappa^2 = C \log(1 + \frac{tm}{T}\frac{L}{KN})`, which lets an arm rest as its
       share of the plays is reached; or ``"proved"`` for :math:`\kappa^2 = 4 \log T`
       and the first bound only.
-    - ``ahead``: with no horizon given, as many rounds as have been are taken to be still to come, and at
-      least so many.
+    - ``ahead``: in place of a horizon, as many rounds as have been are taken to be still to come, and at
+      least so many; 100 000 where there is no horizon, and a number makes it do without one.
 
-    For a reward that is
-    the largest outcome, the arm that is best today is always kept (its index is raised by 1).
-    Costs O(1) per play and windows, and a fixed memory per arm. The theory page on the horizon has the
+    For a reward that is the largest outcome, the arm that is best today is always kept (its index is
+    raised by 1). Costs O(1) per play and windows, and a fixed memory per arm. The theory page on the horizon has the
     derivation, what is proved of it and what is only measured. The remaining horizon as the thing to
     bound is the idea of CURE-UCB (*Rising Multi-Armed Bandits with Known Horizons*, arXiv 2602.10727).
 
@@ -215,7 +216,7 @@ class HorizonCRUCB(BaseArmPolicy):
     patience: float = 0.001
     windows: int = 3
     bonus: str | float = 2.0
-    ahead: int = 100_000
+    ahead: int | None = None
 
     def __post_init__(self) -> None:
         if self.sigma is not None:
@@ -224,7 +225,8 @@ class HorizonCRUCB(BaseArmPolicy):
         self.decay = _checks.number("decay", self.decay, low=0.0, high=10.0)
         self.patience = _checks.number("patience", self.patience, low=0.0, high=1.0)
         self.windows = _checks.integer("windows", self.windows, low=1, high=4)
-        self.ahead = _checks.integer("ahead", self.ahead, low=1)
+        if self.ahead is not None:
+            self.ahead = _checks.integer("ahead", self.ahead, low=1)
         wanted = "'proved' or a number C of at least 0"
         if isinstance(self.bonus, str):
             if self.bonus != "proved":
@@ -244,8 +246,8 @@ class HorizonCRUCB(BaseArmPolicy):
             stamp=np.full(n_units, -1, dtype=np.int64),
             noise=np.array([first, 0.25, 1.0, 2.0]),
             last=np.zeros(n_units),
-            horizon=horizon or 0,
-            ahead=int(self.ahead),
+            horizon=horizon if horizon is not None and self.ahead is None else 0,
+            ahead=AHEAD if self.ahead is None else self.ahead,
             measured=self.sigma is None,
             constant=PROVED if proved else float(self.bonus),
             proved=proved,
