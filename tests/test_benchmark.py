@@ -138,6 +138,13 @@ def small(policies=("horizon-crucb", "crucb", "sw-cucb")):
     return benchmark.benchmark_plan(found, policies)[0]
 
 
+def test_a_policy_that_measures_the_noise_is_not_told_it():
+    specs = {item.spec.label: item.spec.parameters["sigma"] for item in small(["horizon-crucb", "crucb"])[:2]}
+    assert specs == {"horizon-crucb": None, "crucb": 0.01}
+    told = small(["horizon-crucb(sigma=0.2)"])[0].spec
+    assert (told.label, told.parameters["sigma"]) == ("horizon-crucb(sigma=0.2)", 0.2)
+
+
 def test_parallel_results_are_the_serial_ones(tmp_path):
     plan = [item for item in small(["horizon-crucb"]) if item.instance.structure == "path"]
     one, two = (
@@ -152,7 +159,7 @@ def test_scores_lines_ranks_and_targets(tmp_path):
     plan = small()
     runs = run_plan([item.spec for item in plan], tmp_path, workers=1)
     found = benchmark.scores(plan, runs)
-    direct = rb.simulate(make_task(plan[0].spec.task), rb.HorizonCRUCB(sigma=0.01), seed=3)
+    direct = rb.simulate(make_task(plan[0].spec.task), rb.HorizonCRUCB(), seed=3)
     assert found[0].share == pytest.approx(direct.regret[-1] / direct.optimum.total)
     lines = benchmark.lines(found, by_group)
     assert [line.group for line in lines] == ["flat"] * 3 + ["late"] * 3
