@@ -354,7 +354,8 @@ def test_regret_on_k_max():
     assert ratio("k-max", rb.HorizonCRUCB) < 1 / 2
 
 
-@pytest.mark.parametrize("name", ["path-easy", "matching-easy", "spanning-easy"])
-def test_not_knowing_the_horizon_costs_at_most_a_factor_of_two(name):
-    anytime = ratio(name, lambda: rb.HorizonCRUCB(ahead=100_000))
-    assert anytime < 2 * ratio(name, rb.HorizonCRUCB)
+def test_not_knowing_the_horizon_costs_at_most_a_factor_of_two():
+    """Summed over three tasks and four seeds, since a single run has few plays that matter."""
+    names, seeds = ("path-easy", "matching-easy", "spanning-easy"), range(4)
+    anytime = sum(ratio(name, lambda: rb.HorizonCRUCB(ahead=100_000), seeds) for name in names)
+    assert anytime < 2 * sum(ratio(name, rb.HorizonCRUCB, seeds) for name in names)

@@ -31,15 +31,14 @@ def plot_ranks(data: dict[str, Any], path: Path) -> list[Path]:
     with figure(6.4, 1.2 + 0.38 * len(data["ranks"])) as (drawing, axes):
         draw_ranks(axes, data["ranks"])
         instances = sum(all(value is not None for value in row[6:]) for row in data["instances"])
-        axes.set_title(f"{instances} runs on tasks and random instances")
+        axes.set_title(f"{instances} instances that every policy ran on")
         return save(drawing, path)
 
 
 def draw_frontier(axes: Any, points: dict[str, Any]) -> None:
     """Draw every policy by its two shares; down and to the left is better, and the frontier is joined."""
     for label, (paper, benign) in points.items():
-        style = look(label)
-        axes.scatter(100 * paper, 100 * benign, color=style.colour, s=36, zorder=3)
+        axes.scatter(100 * paper, 100 * benign, color=_hue(label), s=36, zorder=3)
     best = float("inf")
     corner = []
     for paper, benign in sorted(tuple(pair) for pair in points.values()):
@@ -60,13 +59,24 @@ def draw_frontier(axes: Any, points: dict[str, Any]) -> None:
     _name_points(axes, points)
 
 
+def _hue(label: str) -> str:
+    """Variants of a policy share its colour; their numbers tell them apart."""
+    return look(label.partition("(")[0]).colour
+
+
 def _name_points(axes: Any, points: dict[str, Any]) -> None:
-    """A list of the points beside the picture, numbered where there are many, so that no label lies on another."""
+    """A list of the points beside the picture, by number, so that no label lies on another."""
+    corners = ((5, 4), (5, -10), (-13, 4), (-13, -10))
     ordered = sorted(points, key=lambda label: points[label][1], reverse=True)
     for place, label in enumerate(ordered):
         paper, benign = points[label]
         axes.annotate(
-            str(place + 1), (100 * paper, 100 * benign), (4, 4), textcoords="offset points", fontsize=8, zorder=4
+            str(place + 1),
+            (100 * paper, 100 * benign),
+            corners[place % len(corners)],
+            textcoords="offset points",
+            fontsize=8,
+            zorder=4,
         )
         axes.annotate(
             f"{place + 1}  {title(label)}",
@@ -74,7 +84,7 @@ def _name_points(axes: Any, points: dict[str, Any]) -> None:
             xycoords="axes fraction",
             fontsize=8,
             va="top",
-            color=look(label).colour,
+            color=_hue(label),
         )
 
 
