@@ -75,6 +75,23 @@ def against_floor(repeats: int) -> dict[str, Any]:
     return results
 
 
+def beside_crucb(repeats: int) -> dict[str, Any]:
+    """HorizonCRUCB and CRUCB in turn, in the same loop."""
+    results: dict[str, Any] = {}
+    for name in ("path-easy", "path-complex", "matching-complex", "spanning-complex", "k-max"):
+        task = rb.tasks.get(name)
+        ours, theirs = [], []
+        for repeat in range(repeats):
+            ours.append(loop_nanoseconds(task, rb.HorizonCRUCB(sigma=task.sigma), repeat))
+            theirs.append(loop_nanoseconds(task, rb.CRUCB(sigma=task.sigma), repeat))
+        row = {"ns_per_round": statistics.median(ours), "crucb_ns_per_round": statistics.median(theirs)}
+        row["ratio"] = row["ns_per_round"] / row["crucb_ns_per_round"]
+        print(f"{name}: HorizonCRUCB {row['ns_per_round']:.0f} ns/round, CRUCB {row['crucb_ns_per_round']:.0f}", end="")
+        print(f" ns/round: ratio {row['ratio']:.2f} (target at most 2)")
+        results[name] = row
+    return results
+
+
 def growth() -> dict[str, float]:
     """Time per round late in a run over time per round early in it: 1 where cost does not grow with t."""
     ratios = []
@@ -182,6 +199,7 @@ def main() -> None:
     results: dict[str, Any] = {
         "machine": {"python": platform.python_version(), "cpu": platform.processor(), "cores": os.cpu_count()},
         "loop": against_floor(options.repeats),
+        "horizon": beside_crucb(options.repeats),
         "growth": growth(),
         "memory": memory(),
         "live": live_small(),

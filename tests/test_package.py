@@ -15,7 +15,7 @@ import pytest
 import rising_bandits as rb
 from rising_bandits import _compile
 
-CONTRACT = ["CRUCB", "RedUCB", "SWUCB", "SWCUCB", "SWTS", "SWCTS", "Oracle", "Random"]
+CONTRACT = ["CRUCB", "RedUCB", "SWUCB", "SWCUCB", "SWTS", "SWCTS", "Oracle", "Random", "HorizonCRUCB"]
 CONTRACT += ["simulate", "optimal_constant", "tasks", "problems"]
 ON_DEMAND = ["studies", "plots"]
 

@@ -21,6 +21,8 @@ PROBLEM = rb.problems.ShortestPath(ROADS, "a", "d")
 POLICIES = {
     "crucb": lambda: rb.CRUCB(sigma=0.1),
     "coarse": lambda: rb.CRUCB(sigma=0.1, resolution=4),
+    "horizon": lambda: rb.HorizonCRUCB(sigma=0.1, ahead=100),
+    "measuring": lambda: rb.HorizonCRUCB(ahead=100),
     "sw-cucb": lambda: rb.SWCUCB(window=4),
     "sw-cts": lambda: rb.SWCTS(window=4),
     "sw-ucb": lambda: rb.SWUCB(window=4),
@@ -208,7 +210,7 @@ def shared(tmp_path_factory):
     return storage
 
 
-@pytest.mark.parametrize("name", ["crucb", "coarse", "sw-cucb", "sw-cts"])
+@pytest.mark.parametrize("name", ["crucb", "coarse", "horizon", "measuring", "sw-cucb", "sw-cts"])
 @QUICK
 @given(steps=STEPS)
 def test_any_interleaving_leaves_what_the_same_tells_in_order_leave(shared, name, steps):
@@ -475,7 +477,7 @@ def absorbed(problem, policy, plays, rounds):
     return policy
 
 
-@pytest.mark.parametrize("name", ["crucb", "coarse", "sw-cucb"])
+@pytest.mark.parametrize("name", ["crucb", "coarse", "horizon", "sw-cucb"])
 def test_reset_new_problem_and_import_have_their_place_in_the_order(storage, name):
     """A late tell of an old decision belongs before the reset; a decision asked for after it belongs after."""
     study = make(storage, POLICIES[name]())

@@ -21,7 +21,19 @@ from rising_bandits.errors import (
     StorageError,
     TooManySuperArmsError,
 )
-from rising_bandits.policies import CRUCB, SWCTS, SWCUCB, SWTS, SWUCB, IndexPolicy, Oracle, Policy, Random, RedUCB
+from rising_bandits.policies import (
+    CRUCB,
+    SWCTS,
+    SWCUCB,
+    SWTS,
+    SWUCB,
+    HorizonCRUCB,
+    IndexPolicy,
+    Oracle,
+    Policy,
+    Random,
+    RedUCB,
+)
 from rising_bandits.problems import Problem, Reward, Task, tasks
 from rising_bandits.simulation import Run, Simulation, simulate
 from rising_bandits.theory import OptimalConstant, optimal_constant
@@ -36,6 +48,7 @@ __all__ = [
     "SWUCB",
     "AlreadyToldError",
     "ExpiredError",
+    "HorizonCRUCB",
     "IndexPolicy",
     "InfeasibleError",
     "InputError",

@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from rising_bandits import __version__
-from rising_bandits.cli import antmaze, reproduce, run, study, tasks, theory
+from rising_bandits.cli import antmaze, bench, reproduce, run, study, tasks, theory
 from rising_bandits.errors import RisingBanditsError
 
 _STOPPED = 130
@@ -29,6 +29,7 @@ app.command("reproduce")(reproduce.reproduce)
 app.add_typer(theory.app, name="theory")
 app.add_typer(antmaze.app, name="antmaze")
 app.add_typer(study.app, name="study")
+app.add_typer(bench.app, name="bench")
 
 
 def _version(show: bool) -> None:

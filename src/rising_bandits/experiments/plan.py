@@ -42,7 +42,7 @@ class RunSpec:
     def _changed(self) -> str:
         defaults = _defaults(self.policy)
         # sigma is filled in from the task, so it is no choice worth naming unless it differs from that.
-        told = {**defaults, "sigma": self.make_task().sigma} if "sigma" in defaults else defaults
+        told = {**defaults, "sigma": self.make_task().sigma} if _is_told(defaults) else defaults
         return ", ".join(f"{name}={value!r}" for name, value in self.parameters.items() if told.get(name) != value)
 
     @property
@@ -143,6 +143,11 @@ def _defaults(name: str) -> dict[str, Any]:
     return policies.by_name(name).parameters()
 
 
+def _is_told(defaults: dict[str, Any]) -> bool:
+    """Whether a policy has to be told the noise; one whose default is None finds out by itself."""
+    return defaults.get("sigma") is not None
+
+
 def make_plan(
     task_names: Sequence[str],
     policy_texts: Sequence[str],
@@ -154,7 +159,7 @@ def make_plan(
 ) -> list[RunSpec]:
     """Every task with every policy and every seed. ``all`` names the paper's six policies.
 
-    Policies that take ``sigma`` are told the task's, unless it is set.
+    Policies that need ``sigma`` are told the task's, unless it is set.
 
     >>> [spec.key[:17] for spec in make_plan(["path-easy"], ["crucb"], seeds=2)]
     ['path-easy-crucb-0', 'path-easy-crucb-1']
@@ -169,7 +174,7 @@ def make_plan(
         length = task.horizon if horizon is None else _checks.integer("horizon", horizon, low=1)
         for name, given in chosen:
             defaults = _defaults(name)
-            told = {"sigma": task.sigma} if "sigma" in defaults else {}
+            told = {"sigma": task.sigma} if _is_told(defaults) else {}
             parameters = {**defaults, **told, **given}
             if name == "oracle":
                 parameters = given

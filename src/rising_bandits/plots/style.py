@@ -10,6 +10,7 @@ from typing import Any
 
 NAMES = {
     "crucb": "CRUCB",
+    "horizon-crucb": "HorizonCRUCB",
     "r-ed-ucb": "R-ed-UCB",
     "sw-ucb": "SW-UCB",
     "sw-cucb": "SW-CUCB",
@@ -34,6 +35,8 @@ class Look:
 # policies on super arms (dashed) from policies on base arms (solid).
 _LOOKS = {
     "crucb": Look("#D55E00", "-", 2.4),
+    "horizon-crucb": Look("#5E3C99", "-", 2.4),
+    "horizon-crucb(decay=0.0)": Look("#B04A8F", "-"),
     "r-ed-ucb": Look("#CC79A7", "--"),
     "sw-ucb": Look("#0072B2", "--"),
     "sw-cucb": Look("#0072B2", "-"),

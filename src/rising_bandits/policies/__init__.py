@@ -8,6 +8,7 @@ from typing import Any
 from rising_bandits.errors import InputError
 from rising_bandits.policies.base import Policy
 from rising_bandits.policies.crucb import CRUCB
+from rising_bandits.policies.horizon import HorizonCRUCB
 from rising_bandits.policies.levels import BaseArmPolicy, SuperArmPolicy
 from rising_bandits.policies.plain import IndexPolicy
 from rising_bandits.policies.red_ucb import RedUCB
@@ -21,6 +22,7 @@ __all__ = [
     "SWTS",
     "SWUCB",
     "BaseArmPolicy",
+    "HorizonCRUCB",
     "IndexPolicy",
     "Oracle",
     "Policy",
@@ -32,7 +34,7 @@ __all__ = [
 ]
 
 _BUILT_IN: dict[str, type[Policy]] = {
-    policy.name: policy for policy in (CRUCB, RedUCB, SWUCB, SWCUCB, SWTS, SWCTS, Oracle, Random)
+    policy.name: policy for policy in (CRUCB, HorizonCRUCB, RedUCB, SWUCB, SWCUCB, SWTS, SWCTS, Oracle, Random)
 }
 
 
@@ -40,7 +42,7 @@ def names() -> list[str]:
     """What the command line calls the policies.
 
     >>> names()
-    ['crucb', 'r-ed-ucb', 'sw-ucb', 'sw-cucb', 'sw-ts', 'sw-cts', 'oracle', 'random']
+    ['crucb', 'horizon-crucb', 'r-ed-ucb', 'sw-ucb', 'sw-cucb', 'sw-ts', 'sw-cts', 'oracle', 'random']
     """
     return list(_BUILT_IN)
 

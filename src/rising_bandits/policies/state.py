@@ -76,9 +76,12 @@ def copy_rule(rule: Any) -> Any:
 def rearrange_rule(fresh: Any, old: Any, units: Ints, again: Bools) -> Any:
     """A fresh state filled with the units of an old one: ``units`` says which, -1 for those that begin anew.
 
-    Units in ``again`` carry a mark of having been given up; they take in their outcomes anew.
+    A rule with a method ``inheritance`` names arrays that belong to all units ("whole") and arrays that are worth
+    nothing on another problem ("none"). Units in ``again`` carry a mark of having been given up; they take in their
+    outcomes anew.
     """
     rings: Any = getattr(old, "rings", None)
+    special: dict[str, str] = fresh.inheritance() if hasattr(fresh, "inheritance") else {}
     repeat = again & (old.plays > 0) if rings is not None else np.zeros(old.plays.size, dtype=np.bool_)
     begin = (units < 0) | (again & ((old.plays == 0) | repeat))[units]
     kept, source = np.flatnonzero(~begin), units[~begin]
@@ -86,6 +89,10 @@ def rearrange_rule(fresh: Any, old: Any, units: Ints, again: Bools) -> Any:
     for name, value in fresh._asdict().items():
         if isinstance(value, Rings):
             changes[name] = rearrange_rings(getattr(old, name), old.plays, units, begin)
+        elif special.get(name) == "whole":
+            value[...] = getattr(old, name)
+        elif special.get(name) == "none":
+            continue
         elif isinstance(value, np.ndarray) and value.ndim and value.shape[0] == units.size:
             value[kept] = getattr(old, name)[source]
     filled = fresh._replace(**changes)

@@ -10,6 +10,7 @@ import numpy as np
 
 from rising_bandits._checks import Floats, Ints
 from rising_bandits.policies.coarse import Coarse
+from rising_bandits.policies.remaining import Outlook, outlook_terms
 from rising_bandits.policies.rising import Rising
 from rising_bandits.policies.window import WindowTS, WindowUCB
 
@@ -53,6 +54,12 @@ def _(rule: WindowUCB, t: int) -> dict[str, Floats]:
 @terms_of.register
 def _(rule: WindowTS, t: int) -> dict[str, Floats]:
     return {AVERAGE: _recent(rule)}
+
+
+@terms_of.register
+def _(rule: Outlook, t: int) -> dict[str, Floats]:
+    average, calm, index = outlook_terms(rule, t)
+    return {AVERAGE: average, IMPROVEMENT: calm - average, BONUS: index - calm}
 
 
 def _recent(rule: WindowUCB | WindowTS) -> Floats:

@@ -1,0 +1,29 @@
+"""Which policy should be used where: a public suite of instances, and what policies make of it."""
+
+from rising_bandits.benchmark.plan import GROUPS, POLICIES, Instance, Planned, benchmark_plan, instances, seeds_of
+from rising_bandits.benchmark.report import Line, Score, Target, as_data, frontier, lines, ranks, scores, targets
+from rising_bandits.benchmark.suite import FAMILIES, HORIZONS, NOISES, STRUCTURES, instance
+
+__all__ = [
+    "FAMILIES",
+    "GROUPS",
+    "HORIZONS",
+    "NOISES",
+    "POLICIES",
+    "STRUCTURES",
+    "Instance",
+    "Line",
+    "Planned",
+    "Score",
+    "Target",
+    "as_data",
+    "benchmark_plan",
+    "frontier",
+    "instance",
+    "instances",
+    "lines",
+    "ranks",
+    "scores",
+    "seeds_of",
+    "targets",
+]

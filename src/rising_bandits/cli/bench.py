@@ -1,0 +1,148 @@
+"""``rising bench``: policies side by side on the public suite of instances."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rising_bandits import __version__
+from rising_bandits._files import replacing
+from rising_bandits.cli.output import out, print_json, print_table, progress_bar
+from rising_bandits.errors import InputError
+from rising_bandits.experiments import run_plan
+
+app = typer.Typer(no_args_is_help=True, help="Policies side by side on a public suite of instances.")
+
+
+@app.callback()
+def _bench() -> None:
+    pass
+
+
+@app.command()
+def policies(
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(help="A policy, as in crucb, 'crucb(epsilon=0.25)' or my_module:MyPolicy; six by default."),
+    ] = None,
+    family: Annotated[
+        list[str] | None,
+        typer.Option(help="paper, rested, antmaze, or a family of curves such as late or mixed; all by default."),
+    ] = None,
+    seeds: Annotated[
+        str, typer.Option(help="Seeds, as in 1000-1004; develop below 1000, report from there up.")
+    ] = "1000",
+    longest: Annotated[int | None, typer.Option(help="Leave out random instances of more rounds than this.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A small part of the suite, in less than a minute.")] = False,
+    out_folder: Annotated[Path, typer.Option("--out", help="Folder for runs, tables and figures.")] = Path(
+        "results/bench"
+    ),
+    workers: Annotated[int | None, typer.Option(help="Processes to use; by default one a core.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
+) -> None:
+    """Regret as a share of the optimum: on the paper's tasks, on others' instances, and on random ones.
+
+    Finished runs are kept in the folder and not run again.
+    """
+    from rising_bandits.benchmark import POLICIES, as_data, benchmark_plan, instances, scores, seeds_of
+
+    texts = list(policy or POLICIES)
+    if len(set(texts)) != len(texts):
+        raise InputError(f"policies must be different, got {', '.join(texts)}")
+    found = instances(family or (), seeds_of(seeds), quick=quick, longest=longest)
+    plan, left_out = benchmark_plan(found, texts)
+    specs = [item.spec for item in plan]
+    if not specs:
+        raise InputError(f"none of the instances can be run by {', '.join(texts)}")
+    with progress_bar("comparing", [spec.horizon for spec in specs]) as report:
+        runs = run_plan(specs, out_folder, workers=workers, progress=report, version=__version__)
+    result = scores(plan, runs)
+    command = " ".join(
+        ["rising bench policies"]
+        + [f'--policy "{text}"' for text in policy or ()]
+        + [f"--family {name}" for name in family or ()]
+        + [f"--seeds {seeds}"]
+        + ([f"--longest {longest}"] if longest is not None else [])
+        + ["--quick"] * quick
+    )
+    data = as_data(result, {"command": command, "version": __version__, "left_out": left_out})
+    with replacing(out_folder / "policies.json") as aside:
+        aside.write_text(_lines(data))
+    from rising_bandits.plots.benchmark import best_where, plot_frontier, plot_map, plot_ranks
+
+    figures = plot_ranks(data, out_folder / "ranks.png")
+    if best_where(data):
+        figures += plot_map(data, out_folder / "map.png")
+    if data["frontier"]:
+        figures += plot_frontier(data, out_folder / "frontier.png")
+    if as_json:
+        print_json({"out": str(out_folder), **data, "figures": [str(path) for path in figures]})
+        return
+    _print(data, left_out)
+    out.print(f"\nevery number: {out_folder}/policies.json", soft_wrap=True)
+    for path in figures:
+        out.print(f"figure: {path}", soft_wrap=True)
+
+
+def _lines(data: dict[str, object]) -> str:
+    """JSON with a line for each instance and each row, so that two files can be compared by eye."""
+
+    def clean(value: object) -> object:
+        if isinstance(value, float):
+            return None if not math.isfinite(value) else float(f"{value:.6g}")
+        if isinstance(value, dict):
+            return {key: clean(part) for key, part in value.items()}
+        return [clean(part) for part in value] if isinstance(value, list) else value
+
+    parts = []
+    for key, value in data.items():
+        if isinstance(value, list) and value and isinstance(value[0], list | dict):
+            rows = ",\n  ".join(json.dumps(clean(row), ensure_ascii=False) for row in value)
+            parts.append(f'"{key}": [\n  {rows}\n ]')
+        else:
+            parts.append(f'"{key}": {json.dumps(clean(value), ensure_ascii=False)}')
+    return "{\n " + ",\n ".join(parts) + "\n}\n"
+
+
+def _print(data: dict[str, object], left_out: list[str]) -> None:
+    from rising_bandits.benchmark.report import Line
+
+    rows = [Line(**line) for line in data["groups"]]  # type: ignore[attr-defined]
+    for name in dict.fromkeys(row.group for row in rows):
+        mine = [row for row in rows if row.group == name]
+        out.print(f"\n[bold]{name}[/bold]: regret as a share of the optimum")
+        print_table(
+            ["policy", "instances", "mean", "± 95%", "worst"],
+            [
+                [
+                    row.policy,
+                    str(row.instances),
+                    f"{row.mean:.2%}",
+                    "–" if math.isnan(row.half_width) else f"{row.half_width:.2%}",
+                    f"{row.worst:.2%}",
+                ]
+                for row in mine
+            ],
+            4,
+        )
+    ranked: dict[str, list[float]] = data["ranks"]  # type: ignore[assignment]
+    if ranked:
+        out.print("\n[bold]mean rank[/bold], 1 is best")
+        print_table(["policy", "rank"], [[label, f"{mean:.2f}"] for label, (mean, _) in ranked.items()], 1)
+    judged: list[dict[str, object]] = data["targets"]  # type: ignore[assignment]
+    if judged:
+        out.print("\n[bold]targets[/bold]")
+        print_table(
+            ["held", "what", "measured", "at most"],
+            [
+                ["yes" if row["held"] else "no", str(row["text"]), f"{row['value']:.4f}", f"{row['limit']:.4f}"]
+                for row in judged
+            ],
+            2,
+        )
+    for line in left_out:
+        out.print(line, soft_wrap=True)

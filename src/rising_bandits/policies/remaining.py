@@ -1,0 +1,177 @@
+"""The index of `HorizonCRUCB`: an arm's mean over the rounds left, bounded by lines through its past."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from rising_bandits._checks import Floats, Ints
+from rising_bandits._compile import compiled
+from rising_bandits.policies.dyadic import fit, push, step_of
+from rising_bandits.policies.operations import assume, indices, roomy, update
+from rising_bandits.policies.outlook import mean_outlook, mean_rise
+
+SHORTEST = 16
+"""A window that is not the whole past holds at least so many plays: shorter ones mostly see noise."""
+
+
+class Outlook(NamedTuple):
+    """State of the index: counts, prefix sums, the lines through each unit's windows, and its index."""
+
+    plays: Ints
+    sums: Floats
+    lines: Floats
+    """Per unit and window: mean, slope and size; a size of 0 where the past is too short for the window."""
+    value: Floats
+    stamp: Ints
+    """The round whose index ``value`` is; -1 where the lines have changed since."""
+    noise: Floats
+    """Sigma; then, where it is measured: half the sum of squared steps, their number, the number to look again at."""
+    last: Floats
+    horizon: int
+    """0 where it is unknown."""
+    ahead: int
+    measured: bool
+    constant: float
+    proved: bool
+    decay: float
+    patience: float
+    share: float
+    """The part of the arms that a super arm holds."""
+    largest: bool
+    """Whether the reward is the largest outcome."""
+
+    def inheritance(self) -> dict[str, str]:
+        """What `rebase` has to know: the noise belongs to all units, and indices are made anew on another problem."""
+        return {"noise": "whole", "stamp": "none"}
+
+
+@compiled
+def clock(t: int, scale: int) -> int:
+    """``t`` rounded down to a power of two that is at most a 64th of ``scale`` (to 1 where that is less).
+
+    Rounds are read on this clock by what is past or left, whichever is less, and an arm's plays by
+    themselves. Then an index holds for a while, which makes a round cheap.
+
+    >>> [clock(t, t) for t in (100, 129, 1001, 50_001)], clock(50_001, 500)
+    ([100, 128, 1000, 49664], 50000)
+    """
+    bits = 0
+    while scale >> (bits + 7) > 0:
+        bits += 1
+    return t >> bits << bits
+
+
+@update.register(Outlook)
+def _update(state: Outlook, unit: int, outcome: float) -> None:
+    plays = state.plays[unit] + 1
+    state.plays[unit] = plays
+    step = step_of(plays)
+    push(state.sums[unit], plays, step, outcome)
+    # The grid's step is an eighth of the plays, the clock's another eighth of that.
+    if plays > 1 and (step <= 3 or plays & ((1 << (step - 3)) - 1) == 0):
+        lines = state.lines[unit]
+        for halvings in range(lines.shape[0]):
+            if halvings == 0 or plays >> halvings >= SHORTEST:
+                fit(state.sums[unit], plays, halvings, step, lines[halvings])
+        state.stamp[unit] = -1
+    if state.measured:
+        noise = state.noise
+        if plays > 1:
+            # Half the squared step of neighbours is the variance, whatever slow trend the arm follows.
+            noise[1] += 0.5 * (outcome - state.last[unit]) ** 2
+            noise[2] += 1.0
+        state.last[unit] = outcome
+        if noise[2] >= noise[3]:
+            noise[0] = math.sqrt(noise[1] / noise[2])
+            noise[3] = 1.25 * noise[2]
+            for other in range(state.stamp.size):
+                state.stamp[other] = -1
+
+
+@compiled
+def _evaluate(state: Outlook, unit: int, now: int) -> float:
+    """The index of a unit with at least two plays at round ``now``: the smallest over its windows."""
+    left = max(1, state.horizon - now + 1) if state.horizon > 0 else max(state.ahead, now)
+    horizon = float(max(state.horizon, now - 1 + left))
+    plays = clock(state.plays[unit], state.plays[unit])
+    if state.proved:
+        root = math.sqrt(state.constant * math.log(horizon))
+    else:
+        root = math.sqrt(state.constant * math.log1p(state.share * now * (left / horizon) / plays))
+    width = state.noise[0] * root
+    start = plays + state.patience * horizon
+    ahead = mean_rise(start, float(left), state.decay)
+    # The lines hold until the clock of this unit moves on, so they are drawn to the last play before that.
+    beyond = max(0, (1 << max(0, step_of(plays) - 3)) - 1)
+    best = np.inf
+    lines = state.lines[unit]
+    for place in range(lines.shape[0]):
+        mean, slope, size = lines[place, 0], lines[place, 1], lines[place, 2]
+        if size == 0.0:
+            break
+        spread = size * (size * size - 1.0) / 12.0
+        middle = 0.5 * (size + 1.0) + beyond
+        steep = max(0.0, slope + width / math.sqrt(spread))
+        high = mean + width / math.sqrt(size) + steep * middle
+        best = min(best, mean_outlook(high, steep, start, float(left), state.decay))
+        if not state.proved:
+            # The mean of the line is one number: its own deviation is less than those of level and slope together.
+            reach = middle + ahead
+            best = min(best, mean + max(0.0, slope) * reach + width * math.sqrt(1.0 / size + reach * reach / spread))
+    return float(best)
+
+
+@compiled
+def _today(lines: Floats) -> float:
+    """The mean of the shortest window there is."""
+    place = 0
+    while place + 1 < lines.shape[0] and lines[place + 1, 2] > 0.0:
+        place += 1
+    return float(lines[place, 0])
+
+
+def outlook_terms(state: Outlook, t: int) -> tuple[Floats, Floats, Floats]:
+    """Per unit the recent average, the index without noise, and the index; NaN below two plays."""
+    values = np.full((3, state.plays.size), np.nan)
+    calm = state._replace(noise=np.zeros_like(state.noise))
+    now = _now(state, t)
+    for unit in np.flatnonzero(state.plays > 1):
+        lines = (_today(state.lines[unit]), _evaluate(calm, int(unit), now), _evaluate(state, int(unit), now))
+        values[:, unit] = lines
+    return values[0], values[1], values[2]
+
+
+@compiled
+def _now(state: Outlook, t: int) -> int:
+    """The round as the clock shows it."""
+    return clock(t, t if state.horizon == 0 else max(1, min(t, state.horizon - t + 1)))
+
+
+@indices.register(Outlook)
+def _indices(state: Outlook, t: int, rng: np.random.Generator, out: Floats) -> None:
+    now = _now(state, t)
+    for unit in range(out.size):
+        if state.stamp[unit] != now and state.plays[unit] > 1:
+            state.value[unit] = _evaluate(state, unit, now)
+            state.stamp[unit] = now
+        out[unit] = state.value[unit]
+    if state.largest:
+        # One place goes to the arm that is best today: then the others can be tried at no loss.
+        best = 0
+        for unit in range(1, out.size):
+            if _today(state.lines[unit]) > _today(state.lines[best]):
+                best = unit
+        out[best] += 1.0
+
+
+@assume.register(Outlook)
+def _assume(state: Outlook, unit: int, value: float) -> None:
+    state.value[unit] = value
+
+
+@roomy.register(Outlook)
+def _roomy(state: Outlook, pushes: int) -> bool:
+    return True
