@@ -15,7 +15,25 @@ from rising_bandits.policies.outlook import mean_outlook, mean_rise, plays_to_ri
 from rising_bandits.policies.remaining import clock
 from rising_bandits.testing import check_policy
 
-DECAYS = [0.0, 0.2, 0.5, 0.9, 1.0, 1.2, 2.0, 2.7]
+DECAYS = [
+    0.0,
+    1e-9,
+    0.2,
+    0.5,
+    0.9,
+    0.99999,
+    1 - 2**-53,
+    1.0,
+    1 + 1e-9,
+    1.2,
+    1.51,
+    1.999999,
+    2 - 1e-9,
+    2.0,
+    2 + 1e-12,
+    2.7,
+    9.0,
+]
 
 
 def plain_index(outcomes, t, policy, horizon, share):
@@ -62,7 +80,8 @@ def add_up(function, end):
 
 
 def plain_rise(start, plays, decay):
-    if decay == 1.0:
+    # So near to 1 the power cannot be told from its limit, and its difference has no digits left.
+    if abs(decay - 1.0) < 1e-8:
         return start * np.log((start + plays) / start)
     return start / (1 - decay) * (((start + plays) / start) ** (1 - decay) - 1)
 

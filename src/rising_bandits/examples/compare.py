@@ -11,17 +11,18 @@ import numpy as np
 
 from rising_bandits._checks import Floats, Ints
 from rising_bandits.examples.today import BestSoFar, RoundRobin
-from rising_bandits.policies import CRUCB, SWCUCB, Policy
+from rising_bandits.policies import CRUCB, SWCUCB, HorizonCRUCB, Policy
 from rising_bandits.problems import Task
 from rising_bandits.simulation import simulate
 
-NAMES = ("CRUCB", "SW-CUCB", "best so far", "round robin")
+NAMES = ("CRUCB", "HorizonCRUCB", "SW-CUCB", "best so far", "round robin")
 
 
 def policy(name: str, sigma: float) -> Policy:
     """A contender. CRUCB has the bonus of its authors' program, which explores less than the paper's."""
     made: dict[str, Policy] = {
         "CRUCB": CRUCB(sigma=sigma, bonus="reference"),
+        "HorizonCRUCB": HorizonCRUCB(),
         "SW-CUCB": SWCUCB(),
         "best so far": BestSoFar(),
         "round robin": RoundRobin(),
@@ -88,7 +89,13 @@ def plot(results: Sequence[Result], path: Path, title: str) -> list[Path]:
     from rising_bandits.plots.style import figure, save
 
     longest = max(result.horizon for result in results)
-    colours = {"CRUCB": "#D55E00", "SW-CUCB": "#0072B2", "best so far": "#009E73", "round robin": "#999999"}
+    colours = {
+        "CRUCB": "#D55E00",
+        "HorizonCRUCB": "#5E3C99",
+        "SW-CUCB": "#0072B2",
+        "best so far": "#009E73",
+        "round robin": "#999999",
+    }
     with figure(6.4, 3.8) as (drawing, axes):
         for result in results:
             if result.horizon == longest:

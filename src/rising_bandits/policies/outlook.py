@@ -26,18 +26,6 @@ from rising_bandits._compile import compiled
 
 
 @compiled
-def _power(base: float, exponent: float) -> float:
-    """``base ** exponent``; the powers that a decay of 0, 1/2 or 1 asks for without the cost of a power."""
-    if exponent == 0.5:
-        return math.sqrt(base)
-    if exponent == 1.5:
-        return base * math.sqrt(base)
-    if exponent == 2.0:
-        return base * base
-    return float(base**exponent)
-
-
-@compiled
 def rise(start: float, plays: float, decay: float) -> float:
     """How far an arm of slope 1 has risen after ``plays`` more plays: the integral above with A = ``start``.
 
@@ -47,14 +35,21 @@ def rise(start: float, plays: float, decay: float) -> float:
     if decay == 0.0:
         return plays
     ratio = plays / start
+    if decay == 0.5:
+        return 2.0 * start * (math.sqrt(1.0 + ratio) - 1.0)
     if decay == 1.0:
         return start * math.log1p(ratio)
-    return start / (1.0 - decay) * (_power(1.0 + ratio, 1.0 - decay) - 1.0)
+    # Through exponential and logarithm no digits are lost as the decay comes near to 1.
+    return start * math.expm1((1.0 - decay) * math.log1p(ratio)) / (1.0 - decay)
 
 
 @compiled
 def mean_rise(start: float, plays: float, decay: float) -> float:
-    """The mean of `rise` over the next ``plays`` plays.
+    r"""The mean of `rise` over the next ``plays`` plays.
+
+    With :math:`r = m/A`, :math:`d = 1 - c` and :math:`E = (1+r)^d - 1` it is
+    :math:`\frac{A}{1+d}\big(\frac{1+r}{r}\cdot\frac{E}{d} - 1\big)`, which keeps its digits as c comes near to 1;
+    near 2 the same with :math:`(1+r)^{1+d} - 1` does.
 
     >>> mean_rise(100.0, 300.0, 0.0), round(mean_rise(100.0, 300.0, 0.5), 3)
     (150.0, 111.111)
@@ -65,11 +60,16 @@ def mean_rise(start: float, plays: float, decay: float) -> float:
     if ratio < 1e-4:
         # The closed forms lose their digits here; two terms of the series are exact to rounding.
         return 0.5 * plays * (1.0 - decay * ratio / 3.0)
-    if decay == 1.0:
-        return start * ((1.0 + 1.0 / ratio) * math.log1p(ratio) - 1.0)
-    if decay == 2.0:
-        return start * (1.0 - math.log1p(ratio) / ratio)
-    return start / (1.0 - decay) * ((_power(1.0 + ratio, 2.0 - decay) - 1.0) / (ratio * (2.0 - decay)) - 1.0)
+    rest = 1.0 - decay
+    if decay == 0.5:
+        # The default decay, without the cost of a logarithm.
+        return 2.0 * start * (((1.0 + ratio) * math.sqrt(1.0 + ratio) - 1.0) / (1.5 * ratio) - 1.0)
+    length = math.log1p(ratio)
+    if abs(1.0 + rest) < 0.5:
+        whole = length if decay == 2.0 else math.expm1((1.0 + rest) * length) / (1.0 + rest)
+        return start / rest * (whole / ratio - 1.0)
+    grown = length if decay == 1.0 else math.expm1(rest * length) / rest
+    return start / (1.0 + rest) * ((1.0 + 1.0 / ratio) * grown - 1.0)
 
 
 @compiled
@@ -81,9 +81,12 @@ def plays_to_rise(start: float, height: float, decay: float) -> float:
     """
     if decay == 0.0:
         return height
+    if decay == 0.5:
+        root = 1.0 + 0.5 * height / start
+        return start * (root * root - 1.0)
     if decay == 1.0:
         return start * math.expm1(height / start)
-    return start * (_power(1.0 + (1.0 - decay) * height / start, 1.0 / (1.0 - decay)) - 1.0)
+    return start * math.expm1(math.log1p((1.0 - decay) * height / start) / (1.0 - decay))
 
 
 @compiled
@@ -100,6 +103,6 @@ def mean_outlook(level: float, slope: float, start: float, plays: float, decay: 
     if slope <= 0.0:
         return level
     if level + slope * rise(start, plays, decay) <= 1.0:
-        return level + slope * mean_rise(start, plays, decay)
+        return min(1.0, level + slope * mean_rise(start, plays, decay))
     below = min(plays_to_rise(start, (1.0 - level) / slope, decay), plays)
-    return 1.0 - below / plays * (1.0 - level - slope * mean_rise(start, below, decay))
+    return min(1.0, max(level, 1.0 - below / plays * (1.0 - level - slope * mean_rise(start, below, decay))))
