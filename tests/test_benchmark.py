@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import rising_bandits as rb
 from rising_bandits import benchmark
-from rising_bandits.benchmark.plan import best_by_play
-from rising_bandits.benchmark.report import by, by_group
+from rising_bandits.benchmark.plan import Instance, best_by_play
+from rising_bandits.benchmark.report import Score, by, by_group, lines, targets
 from rising_bandits.benchmark.rested import metelli_2, metelli_15
 from rising_bandits.cli.app import main
 from rising_bandits.experiments import make_task, run_plan
@@ -250,3 +250,32 @@ def test_figures_are_drawn(tmp_path):
     for written in (plot(data, tmp_path / name) for name, plot in plots.items()):
         assert [path.suffix for path in written] == [".png", ".svg"]
         assert all(path.stat().st_size > 2_000 for path in written)
+
+
+def test_intervals_are_over_draws_and_not_over_instances():
+    """Twelve instances of three draws say no more than three numbers: the interval is that of three."""
+    from rising_bandits.experiments.statistics import half_width
+
+    found = []
+    for seed, level in enumerate((0.1, 0.2, 0.6)):
+        for horizon in (10, 20, 30, 40):
+            instance = Instance(f"i{seed}-{horizon}", "t", "flat", "path", "none", horizon, seed)
+            found += [Score(instance, "a", level, level), Score(instance, "b", 2 * level, 2 * level)]
+    (row,) = (line for line in lines(found, by_group) if line.policy == "a")
+    assert (row.instances, row.draws) == (12, 3)
+    assert row.half_width == pytest.approx(float(half_width(np.array([0.1, 0.2, 0.6]), 0.95)))
+
+
+def test_the_ratio_to_the_best_baseline_has_an_interval_that_holds_it():
+    rng = np.random.default_rng(0)
+    found = []
+    for seed in range(30):
+        base = rng.uniform(0.01, 0.2)
+        for horizon in (10, 20):
+            instance = Instance(f"i{seed}-{horizon}", "t", "flat", "path", "none", horizon, seed)
+            found.append(Score(instance, "horizon-crucb", 0, 0.8 * base * rng.uniform(0.8, 1.2)))
+            found += [Score(instance, "sw-cucb", 0, base), Score(instance, "crucb", 0, 3 * base)]
+    (target,) = (target for target in targets(found) if "best baseline (sw-cucb)" in target.text)
+    assert target.low < target.value < target.high
+    assert target.low == pytest.approx(0.8, abs=0.1)
+    assert target.held

@@ -37,8 +37,10 @@ class Line:
     instances: int
     mean: float
     half_width: float
-    """Of the 95% t-interval of the mean over instances; NaN for a single one."""
+    """Of the 95% t-interval of the mean over draws (see `draw_of`); NaN for a single one."""
     worst: float
+    draws: int
+    """How many of the instances were drawn independently of each other."""
 
 
 def scores(plan: Sequence[Planned], runs: Sequence[StoredRun]) -> list[Score]:
@@ -54,19 +56,37 @@ def scores(plan: Sequence[Planned], runs: Sequence[StoredRun]) -> list[Score]:
     return found
 
 
+def draw_of(instance: Instance) -> tuple[str, ...]:
+    """What was drawn at once: instances that differ in noise or horizon only share their structure and curves.
+
+    Intervals are over such draws, since instances of the same draw say nothing new about the next one. For a task
+    that is fixed a draw is a seed of its noise.
+    """
+    kind = instance.name if instance.group in FIXED else instance.structure
+    return instance.group, kind, str(instance.seed)
+
+
+def _half(scored: Sequence[tuple[tuple[str, ...], float]]) -> tuple[float, int]:
+    """Half the interval of a mean over draws, and how many draws there were."""
+    draws: dict[tuple[str, ...], list[float]] = {}
+    for draw, value in scored:
+        draws.setdefault(draw, []).append(value)
+    means = np.array([np.mean(values) for values in draws.values()])
+    return float(half_width(means, LEVEL)), means.size
+
+
 def lines(found: Sequence[Score], group: Callable[[Instance], str | None]) -> list[Line]:
     """Means, intervals and worst cases, group by group and best policy first; a group of None is left out."""
-    groups: dict[tuple[str, str], list[float]] = {}
+    groups: dict[tuple[str, str], list[tuple[tuple[str, ...], float]]] = {}
     for score in found:
         name = group(score.instance)
         if name is not None:
-            groups.setdefault((name, score.policy), []).append(score.share)
+            groups.setdefault((name, score.policy), []).append((draw_of(score.instance), score.share))
     rows = []
-    for (name, policy), shares in groups.items():
-        values = np.array(shares)
-        rows.append(
-            Line(name, policy, values.size, float(values.mean()), float(half_width(values, LEVEL)), float(values.max()))
-        )
+    for (name, policy), scored in groups.items():
+        values = np.array([share for _, share in scored])
+        half, draws = _half(scored)
+        rows.append(Line(name, policy, values.size, float(values.mean()), half, float(values.max()), draws))
     order = {name: place for place, name in enumerate(dict.fromkeys(row.group for row in rows))}
     return sorted(rows, key=lambda row: (order[row.group], row.mean))
 
@@ -94,16 +114,16 @@ def ranks(found: Sequence[Score]) -> dict[str, tuple[float, float]]:
     table: dict[Instance, dict[str, float]] = {}
     for score in found:
         table.setdefault(score.instance, {})[score.policy] = score.share
-    placed: dict[str, list[float]] = {policy: [] for policy in policies}
-    for shares in table.values():
+    placed: dict[str, list[tuple[tuple[str, ...], float]]] = {policy: [] for policy in policies}
+    for instance, shares in table.items():
         if len(shares) < len(policies):
             continue
         for policy in policies:
             better = sum(value < shares[policy] for value in shares.values())
             equal = sum(value == shares[policy] for value in shares.values())
-            placed[policy].append(better + (equal + 1) / 2)
+            placed[policy].append((draw_of(instance), better + (equal + 1) / 2))
     means = {
-        policy: (float(np.mean(places)), float(half_width(np.array(places), LEVEL)))
+        policy: (float(np.mean([place for _, place in places])), _half(places)[0])
         for policy, places in placed.items()
         if places
     }
@@ -117,6 +137,9 @@ class Target:
     text: str
     value: float
     limit: float
+    low: float = math.nan
+    high: float = math.nan
+    """A 95% interval of ``value`` by drawing draws again (bootstrap), where there are several."""
 
     @property
     def held(self) -> bool:
@@ -124,6 +147,24 @@ class Target:
         return self.value <= self.limit
 
 
+def _interval(found: Sequence[Score], ours: str, theirs: str) -> tuple[float, float]:
+    """An interval of the ratio of two policies' mean shares, by drawing whole draws again and again."""
+    draws: dict[tuple[str, ...], list[list[float]]] = {}
+    for score in found:
+        if score.policy in (ours, theirs):
+            pair = draws.setdefault(draw_of(score.instance), [[], []])
+            pair[score.policy == theirs].append(score.share)
+    if len(draws) < _FEW:
+        return math.nan, math.nan
+    sums = np.array([[sum(pair[0]), sum(pair[1])] for pair in draws.values()])
+    chosen = np.random.default_rng(0).integers(0, len(sums), (2_000, len(sums)))
+    totals = sums[chosen].sum(axis=1)
+    low, high = np.quantile(totals[:, 0] / totals[:, 1], [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return float(low), float(high)
+
+
+_FEW = 5
+"""With fewer draws than this an interval of a ratio says nothing."""
 _SIX = tuple(f"{task}-{level}" for task in ("path", "matching", "spanning") for level in ("easy", "complex"))
 
 
@@ -151,7 +192,10 @@ def targets(found: Sequence[Score]) -> list[Target]:
         if "horizon-crucb" in row and others:
             best = min(others, key=lambda policy: others[policy])
             text = f"{family}: share of horizon-crucb over that of the best baseline ({best})"
-            judged.append(Target(text, row["horizon-crucb"] / others[best], 1.5))
+            mine = [score for score in found if score.instance.group == family]
+            judged.append(
+                Target(text, row["horizon-crucb"] / others[best], 1.5, *_interval(mine, "horizon-crucb", best))
+            )
             if "crucb" in others:
                 text = f"{family}: share of horizon-crucb over that of crucb"
                 judged.append(Target(text, row["horizon-crucb"] / others["crucb"], 1.0))

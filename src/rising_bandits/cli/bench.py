@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -82,7 +82,7 @@ def policies(
     if as_json:
         print_json({"out": str(out_folder), **data, "figures": [str(path) for path in figures]})
         return
-    _print(data, left_out)
+    _print(data, left_out, quick=quick)
     out.print(f"\nevery number: {out_folder}/policies.json", soft_wrap=True)
     for path in figures:
         out.print(f"figure: {path}", soft_wrap=True)
@@ -108,7 +108,7 @@ def _lines(data: dict[str, object]) -> str:
     return "{\n " + ",\n ".join(parts) + "\n}\n"
 
 
-def _print(data: dict[str, object], left_out: list[str]) -> None:
+def _print(data: dict[str, object], left_out: list[str], *, quick: bool) -> None:
     from rising_bandits.benchmark.report import Line
 
     rows = [Line(**line) for line in data["groups"]]  # type: ignore[attr-defined]
@@ -116,33 +116,41 @@ def _print(data: dict[str, object], left_out: list[str]) -> None:
         mine = [row for row in rows if row.group == name]
         out.print(f"\n[bold]{name}[/bold]: regret as a share of the optimum")
         print_table(
-            ["policy", "instances", "mean", "± 95%", "worst"],
+            ["policy", "instances", "draws", "mean", "± 95%", "worst"],
             [
                 [
                     row.policy,
                     str(row.instances),
+                    str(row.draws),
                     f"{row.mean:.2%}",
                     "–" if math.isnan(row.half_width) else f"{row.half_width:.2%}",
                     f"{row.worst:.2%}",
                 ]
                 for row in mine
             ],
-            4,
+            5,
         )
     ranked: dict[str, list[float]] = data["ranks"]  # type: ignore[assignment]
     if ranked:
         out.print("\n[bold]mean rank[/bold], 1 is best")
         print_table(["policy", "rank"], [[label, f"{mean:.2f}"] for label, (mean, _) in ranked.items()], 1)
-    judged: list[dict[str, object]] = data["targets"]  # type: ignore[assignment]
+    judged: list[dict[str, Any]] = data["targets"]  # type: ignore[assignment]
     if judged:
-        out.print("\n[bold]targets[/bold]")
+        part = ", judged on a part of the suite; they are meant for all of it" if quick else ""
+        out.print(f"\n[bold]targets[/bold]{part}")
         print_table(
-            ["held", "what", "measured", "at most"],
+            ["held", "what", "measured", "95%", "at most"],
             [
-                ["yes" if row["held"] else "no", str(row["text"]), f"{row['value']:.4f}", f"{row['limit']:.4f}"]
+                [
+                    "yes" if row["held"] else "no",
+                    str(row["text"]),
+                    f"{row['value']:.4f}",
+                    "–" if math.isnan(row["low"]) else f"{row['low']:.2f} to {row['high']:.2f}",
+                    f"{row['limit']:.4f}",
+                ]
                 for row in judged
             ],
-            2,
+            3,
         )
     for line in left_out:
         out.print(line, soft_wrap=True)
