@@ -40,7 +40,7 @@ class HorizonCRUCB(BaseArmPolicy):
 
     - ``sigma``: the noise is ``sigma``-subgaussian; None measures it from steps between neighbouring outcomes.
     - ``decay``: the power c with which slopes fall at least; 0 assumes concavity and no more.
-    - ``patience``: slopes may stay as they are for so long, as a share of the horizon.
+    - ``patience``: over so many plays slopes need only fall slowly (by 2 to the power -c), as a share of the horizon.
     - ``windows``: how many windows, each half as long as the one before.
     - ``bonus``: C in :math:`\kappa^2 = C \log(1 + \frac{tm}{T}\frac{L}{KN})`, which lets an arm rest as its
       share of the plays is reached; or ``"proved"`` for :math:`\kappa^2 = 4 \log T`
