@@ -29,6 +29,8 @@ POLICIES = {
     "r-ed-ucb": lambda: rb.RedUCB(sigma=0.1),
     "random": rb.Random,
 }
+SMALLER = rb.problems.ShortestPath([road for road in ROADS if road != ("b", "c")], "a", "d")
+ARMS = [label for label in PROBLEM.labels if label in SMALLER.labels]
 QUICK = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 
 
@@ -100,6 +102,8 @@ STEPS = st.lists(
         st.tuples(st.just("tell"), st.integers(0, 30), st.integers(0, 15)),
         st.tuples(st.just("piece"), st.integers(0, 30), st.integers(0, 15)),
         st.tuples(st.just("wait"), st.integers(1, 6)),
+        st.tuples(st.just("reset"), st.integers(0, 3)),
+        st.tuples(st.just("problem"), st.booleans()),
         st.tuples(st.just("reopen")),
         st.tuples(st.just("snapshot")),
     ),
@@ -113,10 +117,21 @@ class Model:
 
     def __init__(self, reorder):
         self.reorder, self.gone, self.line, self.at = reorder, [], [], {}
+        self.time, self.began, self.problem = 0, {}, PROBLEM
 
     def ask(self, decision):
+        self.time += 1
         self.at[decision.id] = slot = {"decision": decision, "told": None, "closed": False, "round": True}
+        slot |= {"time": self.time, "all": {}, "off": set()}
         self.line.append(slot)
+        self.move()
+
+    def control(self, problem, begun):
+        """The arms in ``begun`` begin anew, on a problem."""
+        self.time += 1
+        self.began.update(dict.fromkeys(begun, self.time))
+        self.line.append({"problem": problem, "begun": set(begun), "closed": True})
+        self.problem = problem
         self.move()
 
     def tell(self, decision, told, final):
@@ -126,8 +141,11 @@ class Model:
             slot["closed"] = final
         else:
             first = not slot.get("late") and slot["told"] is None
-            self.line.append({"decision": decision, "told": told, "closed": True, "round": first})
+            past = {label for label in decision.super_arm if self.began.get(label, 0) > slot["time"]}
+            news = {label: value for label, value in told.items() if label not in slot["all"] and label not in past}
+            self.line.append({"decision": decision, "told": news, "closed": True, "round": first, "off": past})
             slot["late"] = True
+        slot["all"] |= told
         self.move()
 
     def move(self):
@@ -137,16 +155,22 @@ class Model:
     def policy(self, policy):
         policy.start(PROBLEM)
         for slot in self.gone + self.line:
-            if slot["told"] is None:
-                continue
-            arms = np.sort(PROBLEM.arms_of(slot["decision"].super_arm))
-            labels = PROBLEM.labels_of(arms)
-            if slot["round"]:
-                played = [label in slot["told"] for label in labels]
-                policy.observe(arms, [slot["told"].get(label, 0.0) for label in labels], played)
-            else:
-                for label in sorted(slot["told"], key=PROBLEM.index):
-                    policy.absorb(PROBLEM.index(label), np.array([slot["told"][label]]))
+            here = policy.problem
+            if "problem" in slot:
+                known = [label if label not in slot["begun"] else None for label in slot["problem"].labels]
+                origin = [here.index(label) if label in here.labels else -1 for label in known]
+                policy = policy.rebase(slot["problem"], origin)
+            elif slot["told"] is not None:
+                told = {label: value for label, value in slot["told"].items() if label in here.labels}
+                labels = [label for label in slot["decision"].super_arm if label in here.labels]
+                labels = sorted(set(labels) - slot["off"], key=here.index)
+                if slot["round"]:
+                    labels.sort(key=lambda label: label not in told)
+                    arms = np.array([here.index(label) for label in labels], dtype=np.int64)
+                    policy.take_in(arms, np.array([told.get(label, 0.0) for label in labels]), len(told))
+                else:
+                    for label in sorted(told, key=here.index):
+                        policy.absorb(here.index(label), np.array([told[label]]))
         return policy
 
 
@@ -170,6 +194,13 @@ def run_steps(storage, steps, policy, reorder):
             study = rb.studies.open("s", storage=storage, clock=clock)
         elif step[0] == "snapshot":
             study._log._snapshot_seq = -(10**9)
+        elif step[0] == "reset":
+            study.reset([ARMS[step[1]]])
+            model.control(model.problem, [ARMS[step[1]]])
+        elif step[0] == "problem":
+            problem = SMALLER if step[1] else PROBLEM
+            study.set_problem(problem)
+            model.control(problem, set(problem.labels) - set(model.problem.labels))
         elif asked:
             final = step[0] == "tell"
             decision = asked[step[1] % len(asked)]
@@ -285,6 +316,55 @@ def test_feedback_in_pieces(storage):
     assert study.policy.round == 2
     with pytest.raises(rb.AlreadyToldError):
         study.tell(decision, {rest[0]: 0.999})
+
+
+def test_a_late_tell_that_repeats_a_piece_counts_no_arm_twice(storage):
+    study = make(storage, problem=rb.problems.TopK(["a", "b", "c"], k=2), reorder=2)
+    decision = study.ask()
+    first, second = decision.super_arm
+    study.tell(decision, {first: 0.5}, final=False)
+    study.ask(5)
+    assert study.tell(decision, {first: 0.5, second: 0.25})
+    assert study.policy.plays.tolist() == [1, 1, 0]
+    assert study.policy.round == 2
+    table = study.history()
+    assert table["arm"].tolist() == [first, second]
+    assert not study.tell(decision, {first: 0.5, second: 0.25})
+    assert rb.studies.open("s", storage=storage).policy.plays.tolist() == [1, 1, 0]
+
+
+@pytest.mark.parametrize("how", ["reset", "leave and return"])
+def test_a_late_tell_does_not_count_for_an_arm_that_began_anew(storage, how):
+    problem = rb.problems.TopK(["a", "b", "c"], k=2)
+    study = make(storage, problem=problem, reorder=2)
+    decision = study.ask()
+    first, second = decision.super_arm
+    if how == "reset":
+        study.reset([first])
+    else:
+        study.set_problem(rb.problems.TopK([label for label in problem.labels if label != first], k=1))
+        study.set_problem(problem)
+    study.ask(5)
+    # Also from a snapshot it is known when an arm began.
+    study._log._snapshot_seq = -(10**9)
+    study.restore([first])
+    study = rb.studies.open("s", storage=storage)
+    assert study.tell(decision.id, {first: 0.9, second: 0.8})
+    plays = dict(zip(problem.labels, study.policy.plays.tolist(), strict=True))
+    assert (plays[first], plays[second]) == (0, 1)
+    rows = study.history().set_index("arm")
+    assert rows.loc[first, "forgotten"]
+    assert not rows.loc[second, "forgotten"]
+    assert rows.loc[first, "outcome"] == 0.9
+
+
+def test_tells_of_one_transaction_push_each_other_beyond_the_limit(storage):
+    study = make(storage, problem=rb.problems.TopK(["a", "b", "c"], k=2), reorder=2)
+    one, two, three = study.ask(3)
+    told = [(one, outcomes_for(one)), (two, outcomes_for(two)), (three, outcomes_for(three))]
+    assert study.tell_many(told) == [True, True, True]
+    assert study.policy.plays.sum() == 6
+    assert rb.studies.open("s", storage=storage).policy.round == 4
 
 
 def test_a_decision_of_another_study_is_refused(storage):

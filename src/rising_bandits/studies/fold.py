@@ -11,7 +11,7 @@ after that, it counts where it arrives. So memory and work are bounded, and stil
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,6 +43,8 @@ class Entry:
     control: Event | None = None
     late: int = 0
     """The decision that a tell is of which came too late for the decision's own place."""
+    past: tuple[int, ...] = ()
+    """Of such a tell: the arms that began anew since the ask, whose outcomes are of no use."""
 
     @property
     def counts(self) -> bool:
@@ -54,6 +56,17 @@ class Entry:
         self.values = {**(self.values or {}), **values_of(event.body)}
         self.told.append(raw_of(event.body))
         self.closed = self.closed or event.kind == "tell"
+
+    @staticmethod
+    def too_late(event: Event) -> Entry:
+        """A tell that counts where it arrives, and of that only what nothing else counted."""
+        entry = Entry(event.seq, arms=tuple(event.body["of"]), rounds=0 if event.body.get("again") else 1)
+        entry.closed, entry.late = True, event.decision or 0
+        entry.past = tuple(event.body.get("past", ()))
+        entry.add(event)
+        skipped = {*entry.past, *event.body.get("told", ())}
+        entry.values = {key: value for key, value in values_of(event.body).items() if key not in skipped}
+        return entry
 
 
 class Learned:
@@ -128,7 +141,11 @@ class Fold:
         """The label of every key."""
         self.key_of: dict[Label, int] = {label: key for key, label in enumerate(self.labels)}
         self.retired: set[int] = set()
+        self.began: dict[int, int] = {}
+        """The event with which an arm last began anew, by key; not there for arms that did not."""
         self.settled = learned
+        self.present: set[int] = set(range(len(self.labels)))
+        """The keys of the newest problem; at first those of the first."""
         self.window: deque[Entry] = deque()
         self.waiting: dict[int, Entry] = {}
         """Decisions of the window by number."""
@@ -160,10 +177,7 @@ class Fold:
             assert event.decision is not None
             entry = self.waiting.get(event.decision)
             if entry is None:
-                late = Entry(event.seq, rounds=0 if event.body.get("again") else 1, closed=True, late=event.decision)
-                late.arms = tuple(event.body["of"])
-                late.add(event)
-                self._push(late)
+                self._push(Entry.too_late(event))
             else:
                 self._add(entry, event)
         elif event.kind == "retire":
@@ -173,8 +187,15 @@ class Fold:
         else:
             if event.kind == "problem":
                 self._name(event.body)
+                self._begin(set(event.body["keys"]).difference(self.present), event.seq)
+                self.present = set(event.body["keys"])
+            elif event.kind == "reset":
+                self._begin(event.body["arms"], event.seq)
             self._push(Entry(event.seq, closed=True, control=event))
         self._settle()
+
+    def _begin(self, keys: Iterable[int], seq: int) -> None:
+        self.began.update(dict.fromkeys(keys, seq))
 
     def _name(self, body: dict[str, Any]) -> None:
         for key, label in zip(body["keys"], self._resolve(body).labels, strict=True):

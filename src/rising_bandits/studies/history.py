@@ -8,7 +8,7 @@ from typing import Any
 
 from rising_bandits.errors import InputError
 from rising_bandits.problems.base import Label
-from rising_bandits.studies.events import Event
+from rising_bandits.studies.events import Event, raw_of, values_of
 from rising_bandits.studies.fold import Entry, Fold, Learned, Resolve
 from rising_bandits.studies.log import Log
 from rising_bandits.studies.scales import Scale
@@ -47,32 +47,37 @@ def history(log: Log) -> Any:
         labels = list(fold.labels)
         first, *events = reader.later(log.number, 0)
     asked = {event.decision: event for event in events if event.kind == "ask"}
-    told = {
-        (event.decision, key): (event.at, raw)
-        for event in events
-        if event.kind in ("tell", "piece")
-        for key, raw in zip(event.body["arms"], event.body["raw"], strict=True)
-    }
+    told: dict[tuple[int | None, int], tuple[float, float, float]] = {}
+    for event in events:
+        if event.kind in ("tell", "piece"):
+            values = values_of(event.body)
+            for key, raw in raw_of(event.body).items():
+                # A final tell may repeat what a piece told: it was learnt from the piece.
+                told.setdefault((event.decision, key), (event.at, raw, values[key]))
     rows: list[list[Any]] = []
     since: dict[int, int] = {}
     """Per key: the row before which its plays are forgotten."""
     plays: Counter[int] = Counter()
+    ended: Counter[int] = Counter()
+    """Per key: the plays of the arm that it was before it last began anew."""
     rounds = 0
     for entry in in_order(events, log.resolve(first.body).labels, log.resolve, log.settings.reorder):
         if entry.control is not None:
-            rounds += _control(entry.control, rows, plays, since, labels)
+            rounds += _control(entry.control, rows, plays, ended, since, labels)
             continue
         number = entry.decision or entry.late
         ask = asked[number]
         arms = [labels[key] for key in ask.body["arms"]]
-        for key in [key for key in ask.body["arms"] if key in (entry.values or {})]:
-            plays[key] += 1
-            at, raw = told[number, key]
-            values = entry.values or {}
-            rows.append([number, key, plays[key], raw, values[key], rounds + entry.rounds, ask.at, at, arms, False])
+        for key in ask.body["arms"]:
+            past = key in entry.past
+            if past or key in (entry.values or {}):
+                count = ended if past else plays
+                count[key] += 1
+                at, raw, value = told[number, key]
+                rows.append([number, key, count[key], raw, value, rounds + entry.rounds, ask.at, at, arms, past])
         rounds += entry.rounds
     for place, row in enumerate(rows):
-        row[9] = place < since.get(row[1], 0)
+        row[9] = row[9] or place < since.get(row[1], 0)
         row[1] = labels[row[1]]
     table = pd.DataFrame(rows, columns=COLUMNS)
     for column in ("asked_at", "told_at"):
@@ -81,7 +86,12 @@ def history(log: Log) -> Any:
 
 
 def _control(
-    event: Event, rows: list[list[Any]], plays: Counter[int], since: dict[int, int], labels: list[Label]
+    event: Event,
+    rows: list[list[Any]],
+    plays: Counter[int],
+    ended: Counter[int],
+    since: dict[int, int],
+    labels: list[Label],
 ) -> int:
     """Take in what is not a decision; returns the rounds that it brought."""
     if event.kind == "import":
@@ -92,7 +102,7 @@ def _control(
         return int(event.body["rounds"])
     gone = set(event.body["arms"]) if event.kind == "reset" else set(plays) - set(event.body["keys"])
     for key in gone:
-        plays[key] = 0
+        ended[key], plays[key] = plays[key], 0
         since[key] = len(rows)
     return 0
 

@@ -14,7 +14,7 @@ from rising_bandits.problems.base import _label, _plain
 from rising_bandits.studies.events import Event
 from rising_bandits.studies.fold import Entry, Fold, Learned, Resolve
 
-FORMAT = 1
+FORMAT = 2
 
 
 def dump(fold: Fold) -> bytes:
@@ -25,6 +25,8 @@ def dump(fold: Fold) -> bytes:
         "decisions": fold.decisions,
         "labels": [_plain(label) for label in fold.labels],
         "retired": sorted(fold.retired),
+        "present": sorted(fold.present),
+        "began": list(fold.began.items()),
         "problem": fold.settled.body,
         "policy": {**fold.settled.policy.state(), "problem": None},
         "window": [_entry(entry) for entry in fold.window],
@@ -42,7 +44,7 @@ def load(body: bytes, kind: type[Policy], resolve: Resolve, reorder: int) -> Fol
     fold = Fold(Learned(policy, data["problem"]), labels, resolve, reorder)
     fold.seq, fold.decisions = data["seq"], data["decisions"]
     fold.changed = fold.seq
-    fold.retired = set(data["retired"])
+    fold.retired, fold.present, fold.began = set(data["retired"]), set(data["present"]), dict(data["began"])
     for saved in data["window"]:
         fold._push(_from(saved))
     return fold
@@ -60,6 +62,7 @@ def _entry(entry: Entry) -> dict[str, Any]:
         "rounds": entry.rounds,
         "control": entry.control,
         "late": entry.late,
+        "past": list(entry.past),
     }
 
 
@@ -68,5 +71,6 @@ def _from(data: dict[str, Any]) -> Entry:
     entry.values = None if data["values"] is None else dict(data["values"])
     entry.told = [dict(told) for told in data["told"]]
     entry.closed, entry.rounds, entry.late = data["closed"], data["rounds"], data["late"]
+    entry.past = tuple(data["past"])
     entry.control = None if data["control"] is None else Event(*data["control"])
     return entry

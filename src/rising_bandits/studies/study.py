@@ -144,14 +144,17 @@ class Study:
         with self._log.turn() as turn:
             staged: dict[int, Entry] = {}
             news = []
+            moved = False
             for decision, outcomes in pairs:
                 number = self._id(decision)
                 entry = self._log.entry(turn.fold, turn.writer, number)
                 entry = staged.get(entry.decision, entry)
                 late = self._late(entry, turn.now)
-                body = tell_body(turn.fold, entry, outcomes, self.scale, final=final, late=late)
+                body = tell_body(turn.fold, entry, outcomes, self.scale, final=final, late=late, moved=moved)
                 news.append(body is not None)
                 if body is not None:
+                    # One that counts where it arrives may push others beyond the limit, before they are applied.
+                    moved = moved or entry.decision not in turn.fold.waiting
                     event = turn.add("tell" if final else "piece", body, entry.decision)
                     if len(pairs) > 1:
                         staged[entry.decision] = replace(entry, told=list(entry.told))

@@ -20,10 +20,12 @@ def tell_body(
     *,
     final: bool,
     late: float | None,
+    moved: bool = False,
 ) -> dict[str, Any] | None:
     """The body of the event that a tell would be, None where it was told before, or an error.
 
-    ``late`` is the time after which the decision expired, or None if it has not.
+    ``late`` is the time after which the decision expired, or None if it has not. ``moved`` says that an earlier event
+    of the same transaction may take the decision's place in the order away.
     """
     raw, values = _outcomes(fold, entry, outcomes, scale)
     told = {key: value for part in entry.told for key, value in part.items()}
@@ -40,13 +42,28 @@ def tell_body(
             f"decision {entry.decision} expired {late:g} s after it was asked for; its arms do not count as played"
         )
     body = outcomes_body(raw, values)
-    if entry.decision not in fold.waiting:
-        # Too late for its own place in the order: it counts here, and its round only once.
-        again = entry.values is not None
-        body["of"] = list(raw) if again else list(entry.arms)
-        if again:
-            body["again"] = True
+    if moved or entry.decision not in fold.waiting:
+        body |= _late_body(fold, entry, raw, told)
     return body
+
+
+def _late_body(fold: Fold, entry: Entry, raw: dict[int, float], told: dict[int, float]) -> dict[str, Any]:
+    """What a tell must say that comes too late for its own place in the order: it counts where it arrives.
+
+    Nothing may count twice: neither the round, nor an arm that a piece told. An arm that began anew since the ask is
+    another one, of which the outcome says nothing.
+    """
+    again = entry.values is not None
+    past = [key for key in entry.arms if fold.began.get(key, 0) > entry.seq]
+    learnt = [key for key in (raw if again else entry.arms) if key not in past and not (again and key in told)]
+    late: dict[str, Any] = {"of": learnt}
+    if again:
+        late["again"] = True
+    if any(key in told for key in raw):
+        late["told"] = [key for key in raw if key in told]
+    if any(key in past for key in raw):
+        late["past"] = [key for key in raw if key in past and key not in told]
+    return late
 
 
 def _outcomes(
