@@ -737,3 +737,49 @@ def test_snapshots_are_few_and_change_nothing(storage, monkeypatch):
     from_the_start = rb.studies.open("s", storage=storage)
     assert from_the_start.indices().tolist() == study.indices().tolist()
     assert from_the_start.policy.rng.random() == study.policy.rng.random()
+
+
+def test_all_the_pieces_of_a_closed_decision_in_one_are_no_news(storage):
+    study = make(storage, problem=rb.problems.TopK(["a", "b"], k=2))
+    decision = study.ask()
+    assert study.tell(decision, {"a": 0.5}, final=False)
+    assert study.tell(decision, {"b": 0.6})
+    assert not study.tell(decision, {"a": 0.5, "b": 0.6})
+    with pytest.raises(rb.AlreadyToldError):
+        study.tell(decision, {"a": 0.5, "b": 0.7})
+    assert study.policy.plays.tolist() == [1, 1]
+
+
+def test_numbers_too_large_for_a_float_are_refused(storage):
+    study = make(storage)
+    decision = study.ask()
+    with pytest.raises(rb.InputError, match="too large for a float"):
+        study.tell(decision, {decision.super_arm[0]: 10**400})
+
+
+def test_a_problem_that_needs_retired_arms_is_refused(storage):
+    study = make(storage, problem=rb.problems.TopK(["a", "b", "c"], k=2))
+    study.retire(["a"])
+    with pytest.raises(rb.InputError, match=r"without the retired arms \['a'\]"):
+        study.set_problem(rb.problems.TopK(["a", "q"], k=2))
+    assert "a" not in study.ask().super_arm
+
+
+def test_a_study_that_was_deleted_says_so_everywhere(storage, tmp_path):
+    study = make(storage)
+    study.ask()
+    study.export(tmp_path / "good.jsonl")
+    before = (tmp_path / "good.jsonl").read_text()
+    rb.studies.delete("s", storage=storage)
+    for call in (
+        study.history,
+        study.ask,
+        study.open_decisions,
+        lambda: study.explain(1),
+        lambda: study.tell(1, {}),
+        lambda: study.replay(rb.SWCUCB(window=4)),
+        lambda: study.export(tmp_path / "good.jsonl"),
+    ):
+        with pytest.raises(rb.RisingBanditsError, match="it was deleted"):
+            call()
+    assert (tmp_path / "good.jsonl").read_text() == before

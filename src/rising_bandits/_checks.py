@@ -35,6 +35,8 @@ def number(
         result = float(value)
     except (TypeError, ValueError):
         raise InputError(f"{name} must be {wanted}, got {value!r}") from None
+    except OverflowError:
+        raise InputError(f"{name} must be {wanted}, got a number too large for a float") from None
     below = result <= low if open_low else result < low
     above = result >= high if open_high else result > high
     if not math.isfinite(result) or below or above:

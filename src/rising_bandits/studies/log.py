@@ -55,6 +55,8 @@ class Log:
     def look(self) -> Iterator[tuple[Fold, Reader]]:
         """What is known now."""
         with self.storage.lock, self.storage.read() as reader:
+            if not reader.exists(self.number):
+                raise InputError(f"study {self.name!r} is gone: it was deleted")
             yield self.follow(reader), reader
 
     @contextmanager

@@ -274,13 +274,13 @@ class Reader:
             query = query.where(SNAPSHOTS.c.seq <= upto)
         return self._connection.execute(query.order_by(SNAPSHOTS.c.seq.desc()).limit(1)).scalar_one_or_none()
 
-
-class Writer(Reader):
-    """What can be written within a transaction."""
-
     def exists(self, study: int) -> bool:
         """Whether a study is still there."""
         return self._connection.execute(sa.select(STUDIES.c.id).where(STUDIES.c.id == study)).first() is not None
+
+
+class Writer(Reader):
+    """What can be written within a transaction."""
 
     def add_study(self, name: str, settings: dict[str, Any]) -> int:
         """A new study without events."""

@@ -218,7 +218,12 @@ class Study:
             body = problem_body(problem, turn.fold.key_of)
             if body["spec"] is None:
                 self._log.hand_in(problem)
-            live.policy.rebase(self._log.resolve(body), [live.arm_of.get(key, -1) for key in body["keys"]])
+            new = self._log.resolve(body)
+            off = np.array([key in turn.fold.retired for key in body["keys"]])
+            if off.any() and not new.oracle.can(off):
+                gone = [label for label, retired in zip(new.labels, off, strict=True) if retired]
+                raise InputError(f"problem must have a feasible super arm without the retired arms {gone!r}")
+            live.policy.rebase(new, [live.arm_of.get(key, -1) for key in body["keys"]])
             turn.add("problem", body)
 
     def import_plays(self, logs: Any, *, rounds: int | None = None) -> int:

@@ -29,7 +29,8 @@ def tell_body(
     """
     raw, values = _outcomes(fold, entry, outcomes, scale)
     told = {key: value for part in entry.told for key, value in part.items()}
-    if raw in entry.told and (entry.closed or not final):
+    # The same words again, or all the pieces of a closed decision in one.
+    if (raw in entry.told and (entry.closed or not final)) or (entry.closed and raw == told):
         return None
     clash = any(key in told and told[key] != value for key, value in raw.items())
     if entry.closed or clash:
