@@ -182,7 +182,7 @@ def test_the_commands_around_results(tmp_path, capsys):
         (["run", "--preset", "gpu"], "preset must be one of cpu, paper"),
         (["run", "--seeds", "0"], "--seeds must be at least 1"),
         (["report", "nothing"], "there is no file or folder 'nothing'"),
-        (["replay", "--map", "huge"], "--map must be one of"),
+        (["replay", "--map", "huge"], "there is no recording to replay yet"),
     ],
 )
 def test_bad_input_is_one_clear_line(arguments, words, capsys, tmp_path, monkeypatch):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -167,14 +166,3 @@ class Training:
         self._start.bit_generator.state = state["start"]
         self._due, self._warm = int(state["due"]), int(state["warm"])
         self.agent.learner, self.buffer, self.record = learner, buffer, record
-
-
-def path_success(record: Record, paths: Sequence[tuple[int, ...]]) -> Floats:
-    """The share of the episodes on each path that were walked to the end (NaN where there was none)."""
-    rewards = record.rewards()
-    out = np.full(len(paths), np.nan)
-    for place, path in enumerate(paths):
-        chosen = np.array([other == path for other in record.paths])
-        if chosen.any():
-            out[place] = float((rewards[chosen] > 0).mean())
-    return out

@@ -154,6 +154,8 @@ def replay(
     from rising_bandits.experiments import make_plan
     from rising_bandits.problems import recorded
 
+    if not recorded.names():
+        raise InputError("there is no recording to replay yet; rising antmaze record makes one from trained runs")
     names = [f"antmaze-{name}" for name in maze] if maze else recorded.names()
     if unknown := [name for name in names if name not in recorded.names()]:
         known = ", ".join(name.removeprefix("antmaze-") for name in recorded.names())

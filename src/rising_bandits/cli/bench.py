@@ -108,10 +108,10 @@ def _lines(data: dict[str, object]) -> str:
     return "{\n " + ",\n ".join(parts) + "\n}\n"
 
 
-def _print(data: dict[str, object], left_out: list[str], *, quick: bool) -> None:
+def _print(data: dict[str, Any], left_out: list[str], *, quick: bool) -> None:
     from rising_bandits.benchmark.report import Line
 
-    rows = [Line(**line) for line in data["groups"]]  # type: ignore[attr-defined]
+    rows = [Line(**line) for line in data["groups"]]
     for name in dict.fromkeys(row.group for row in rows):
         mine = [row for row in rows if row.group == name]
         out.print(f"\n[bold]{name}[/bold]: regret as a share of the optimum")
@@ -130,11 +130,11 @@ def _print(data: dict[str, object], left_out: list[str], *, quick: bool) -> None
             ],
             5,
         )
-    ranked: dict[str, list[float]] = data["ranks"]  # type: ignore[assignment]
+    ranked: dict[str, list[float]] = data["ranks"]
     if ranked:
         out.print("\n[bold]mean rank[/bold], 1 is best")
         print_table(["policy", "rank"], [[label, f"{mean:.2f}"] for label, (mean, _) in ranked.items()], 1)
-    judged: list[dict[str, Any]] = data["targets"]  # type: ignore[assignment]
+    judged: list[dict[str, Any]] = data["targets"]
     if judged:
         part = ", judged on a part of the suite; they are meant for all of it" if quick else ""
         out.print(f"\n[bold]targets[/bold]{part}")
