@@ -80,6 +80,20 @@ def test_results_are_found_and_sorted(tmp_path):
         find_results([tmp_path / "empty"])
 
 
+def test_a_policy_with_other_parameters_is_another_one(tmp_path):
+    specs = [TrainSpec.make("easy", text, seed=3) for text in ("crucb", "crucb(epsilon=0.25)", "crucb(upward=True)")]
+    assert [spec.label for spec in specs] == ["crucb", "crucb", "crucb(upward=True)"]
+    assert [spec.key for spec in specs] == ["easy-crucb-3", "easy-crucb-3", "easy-crucb-upward-True-3"]
+    results = [make_result(text, 0, 150) for text in ("crucb(upward=True)", "oracle", "crucb")]
+    for result in results:
+        keep(result, tmp_path)
+    found = find_results([tmp_path])
+    assert [result.spec.label for result in found] == ["crucb", "crucb(upward=True)", "oracle"]
+    assert set(plots.regrets(found)) == {"crucb", "crucb(upward=True)", "oracle"}
+    page = write_report(found, tmp_path / "report", film=False).read_text()
+    assert "CRUCB (upward=True)" in page
+
+
 def test_regret_is_against_the_oracle_of_the_same_seed():
     results = [make_result(policy, seed, 200) for policy in ("crucb", "oracle") for seed in (0, 1)]
     table = plots.regrets(results)

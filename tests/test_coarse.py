@@ -18,12 +18,16 @@ from rising_bandits.testing import check_policy
 ONE = rb.problems.TopK(["x"], k=1)
 
 
-def naive_index(outcomes, n, h, t, sigma, constant):
+def naive_index(outcomes, n, h, t, sigma, constant, upward=False):
     """The equation of the paper, term by term, for the first ``n`` outcomes and window ``h``."""
     newer = range(n - h + 1, n + 1)
     average = sum(outcomes[play - 1] for play in newer) / h
     trend = sum((t - play) * (outcomes[play - 1] - outcomes[play - h - 1]) / h for play in newer) / h
-    return average + trend + sigma * (t - n + h - 1) * math.sqrt(constant * math.log(t) / h**3)
+    return (
+        average
+        + (max(trend, 0.0) if upward else trend)
+        + sigma * (t - n + h - 1) * math.sqrt(constant * math.log(t) / h**3)
+    )
 
 
 def naive_steps(plays, epsilon, resolution):
@@ -41,17 +45,18 @@ def naive_steps(plays, epsilon, resolution):
     plays=st.integers(2, 3_000),
     epsilon=st.sampled_from([0.03, 0.125, 0.25, 0.49]),
     resolution=st.integers(4, 20),
+    upward=st.booleans(),
 )
-def test_the_coarse_index_is_the_exact_index_of_its_window(seed, plays, epsilon, resolution):
+def test_the_coarse_index_is_the_exact_index_of_its_window(seed, plays, epsilon, resolution, upward):
     outcomes = np.random.default_rng(seed).random(plays)
-    policy = rb.CRUCB(epsilon=epsilon, sigma=0.1, resolution=resolution)
+    policy = rb.CRUCB(epsilon=epsilon, sigma=0.1, resolution=resolution, upward=upward)
     policy.start(ONE)
     policy.absorb(0, outcomes)
     policy.pass_rounds(plays)
     step = naive_steps(plays, epsilon, resolution)
     n = plays - plays % step
     h = effective_window(n, step, epsilon)
-    wanted = naive_index(outcomes.tolist(), n, h, plays + 1, 0.1, 30.0)
+    wanted = naive_index(outcomes.tolist(), n, h, plays + 1, 0.1, 30.0, upward)
     assert policy.indices()[0] == pytest.approx(wanted, rel=1e-9, abs=1e-9)
     # The stated error: age and length are within a window's share of the exact ones.
     exact = window_of(n, epsilon)
@@ -75,6 +80,7 @@ def test_nothing_is_rounded_while_the_window_is_short():
 
 def test_it_is_a_policy_like_any_other():
     check_policy(lambda: rb.CRUCB(sigma=0.05, resolution=4))
+    check_policy(lambda: rb.CRUCB(sigma=0.05, upward=True))
 
 
 def test_it_serves_super_arms_too():

@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 import rising_bandits as rb
 
 
-def rising_index(outcomes: list[float], t: int, epsilon: float, sigma: float, constant: float) -> float:
+def rising_index(
+    outcomes: list[float], t: int, epsilon: float, sigma: float, constant: float, upward: bool = False
+) -> float:
     """SPEC section 2, word for word; the sums in exact rationals."""
     n = len(outcomes)
     h = min(max(1, math.ceil(epsilon * n)), n // 2)
@@ -23,7 +25,7 @@ def rising_index(outcomes: list[float], t: int, epsilon: float, sigma: float, co
     recent = sum(x[i] for i in window) / h
     rise = sum((t - i) * (x[i] - x[i - h]) / h for i in window) / h
     bonus = sigma * (t - n + h - 1) * math.sqrt(constant * math.log(t) / h**3)
-    return float(recent + rise) + bonus
+    return float(recent + (max(rise, Fraction(0)) if upward else rise)) + bonus
 
 
 def one_arm(policy: rb.Policy) -> rb.Policy:
@@ -49,17 +51,18 @@ def history(kind: str, n: int, seed: int) -> list[float]:
     epsilon=st.sampled_from([0.01, 0.05, 0.1, 0.125, 0.25, 0.3, 0.4, 0.49, 0.4999]),
     sigma=st.sampled_from([0.0, 0.01, 0.5]),
     bonus=st.sampled_from(["paper", "reference", 1.0]),
+    upward=st.booleans(),
     seed=st.integers(0, 10**6),
 )
-def test_crucb_index_is_the_equation(kind, n, epsilon, sigma, bonus, seed):
+def test_crucb_index_is_the_equation(kind, n, epsilon, sigma, bonus, upward, seed):
     constant = {"paper": 30.0, "reference": 4.0}.get(bonus, bonus)
-    policy = one_arm(rb.CRUCB(epsilon=epsilon, sigma=sigma, bonus=bonus))
+    policy = one_arm(rb.CRUCB(epsilon=epsilon, sigma=sigma, bonus=bonus, upward=upward))
     outcomes = history(kind, n, seed)
     check_at = {2, 3, 4, 5, 8, 9, 17, n // 2, n - 1, n}
     for play, outcome in enumerate(outcomes, start=1):
         policy.observe([0], [outcome])
         if play in check_at and play >= 2:
-            expected = rising_index(outcomes[:play], play + 1, epsilon, sigma, constant)
+            expected = rising_index(outcomes[:play], play + 1, epsilon, sigma, constant, upward)
             assert policy.indices()[0] == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 

@@ -86,7 +86,7 @@ def record(results: Sequence[Result]) -> dict[str, Any]:
         "episodes": maze.episodes,
         "made": {
             "how": "rising antmaze record: isotonic regression of outcomes by tries, over trained runs",
-            "runs": [{"policy": r.spec.policy, "seed": r.spec.seed, "episodes": r.record.episodes} for r in results],
+            "runs": [{"policy": r.spec.label, "seed": r.spec.seed, "episodes": r.record.episodes} for r in results],
             "settings": results[0].spec.settings,
         },
     }

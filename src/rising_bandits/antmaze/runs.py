@@ -73,9 +73,21 @@ class TrainSpec:
         return spec
 
     @property
+    def label(self) -> str:
+        """The policy with the parameters that differ from this experiment's, for tables and figures.
+
+        >>> TrainSpec.make("easy", "crucb(epsilon=0.25, upward=True)").label
+        'crucb(upward=True)'
+        """
+        usual = make_policy(*_policy(mazes.get(self.maze), self.policy)).parameters()
+        changed = [f"{name}={value!r}" for name, value in self.parameters.items() if usual.get(name) != value]
+        return f"{self.policy}({', '.join(changed)})" if changed else self.policy
+
+    @property
     def key(self) -> str:
         """A file name for the run."""
-        return re.sub(r"[^A-Za-z0-9.-]+", "-", f"{Path(self.maze).stem}-{self.policy}-{self.seed}")
+        parts = (Path(self.maze).stem, self.label, str(self.seed))
+        return "-".join(re.sub(r"[^A-Za-z0-9.-]+", "-", part).strip("-") for part in parts)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -172,7 +184,7 @@ def find_results(places: Iterable[str | Path]) -> list[Result]:
     if not found:
         raise InputError(f"there is no finished AntMaze run in {', '.join(map(str, places))}")
     order = {name: place for place, name in enumerate(POLICIES)}
-    return sorted(found, key=lambda r: (r.maze.name, order.get(r.spec.policy, len(order)), r.spec.policy, r.spec.seed))
+    return sorted(found, key=lambda r: (r.maze.name, order.get(r.spec.policy, len(order)), r.spec.label, r.spec.seed))
 
 
 class RunFolder:

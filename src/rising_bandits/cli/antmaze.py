@@ -171,7 +171,7 @@ def _row(result: Result) -> dict[str, Any]:
     walked = recent[recent > 0]
     return {
         "map": result.maze.name,
-        "policy": result.spec.policy,
+        "policy": result.spec.label,
         "seed": result.spec.seed,
         "episodes": result.record.episodes,
         "reached_goal": float((rewards > 0).mean()),
@@ -242,7 +242,7 @@ def _watch(specs: Sequence[TrainSpec]) -> Iterator[Callable[[News], None] | None
                 for label, share in zip(maze.labels, item.success, strict=True)
                 if not np.isnan(share)
             )
-            view.add_row(f"{spec.policy} {spec.seed}", f"{item.episode}/{spec.episodes}", left, nodes, edges)
+            view.add_row(f"{spec.label} {spec.seed}", f"{item.episode}/{spec.episodes}", left, nodes, edges)
         finished = sum(item.episode >= specs[number].episodes for number, item in latest.items())
         view.caption = f"{finished} of {len(specs)} runs finished, {waiting} not begun"
         return view

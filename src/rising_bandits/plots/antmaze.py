@@ -68,7 +68,7 @@ def draw_outcomes(axes: Any, result: Result) -> None:
     axes.set_ylabel(f"outcome, 1 / steps (mean of {WINDOW} tries)")
     axes.set_ylim(bottom=0)
     axes.set_xlim(left=0)
-    axes.set_title(f"{title(result.spec.policy)}, seed {result.spec.seed} (trained)")
+    axes.set_title(f"{title(result.spec.label)}, seed {result.spec.seed} (trained)")
 
 
 def plot_outcomes(result: Result, path: Path) -> list[Path]:
@@ -107,7 +107,7 @@ def plot_learning(results: Sequence[Result], edges: Sequence[str], path: Path) -
             axes.set_ylim(0, 1)
             axes.set_xlim(0, results[0].record.episodes)
             axes.set_xlabel("episode")
-            axes.set_title(f"edge {edge.replace('->', '→')} (trained, {title(results[0].spec.policy)})")
+            axes.set_title(f"edge {edge.replace('->', '→')} (trained, {title(results[0].spec.label)})")
         row[0].set_ylabel("success within the last 100 episodes")
         row[-1].legend(frameon=False, loc="lower right")
         return save(drawing, path)
@@ -116,13 +116,13 @@ def plot_learning(results: Sequence[Result], edges: Sequence[str], path: Path) -
 def regrets(results: Sequence[Result]) -> dict[str, Floats]:
     """Cumulative regret of each policy (a row a seed) against the oracle trained with the same seed and episodes."""
     oracle = {
-        (r.spec.seed, r.record.episodes): np.cumsum(r.record.rewards()) for r in results if r.spec.policy == "oracle"
+        (r.spec.seed, r.record.episodes): np.cumsum(r.record.rewards()) for r in results if r.spec.label == "oracle"
     }
     out: dict[str, list[Floats]] = {}
     for result in results:
         twin = oracle.get((result.spec.seed, result.record.episodes))
         if twin is not None:
-            out.setdefault(result.spec.policy, []).append(twin - np.cumsum(result.record.rewards()))
+            out.setdefault(result.spec.label, []).append(twin - np.cumsum(result.record.rewards()))
     lengths = {len(row) for rows in out.values() for row in rows}
     longest = max(lengths, default=0)
     return {name: np.stack([row for row in rows if len(row) == longest]) for name, rows in out.items()}
@@ -285,4 +285,4 @@ def _wide(times: Sequence[int]) -> float:
 
 
 def _heading(result: Result, what: str) -> str:
-    return f"AntMaze-{result.maze.name} (trained), {title(result.spec.policy)}, seed {result.spec.seed}: {what}"
+    return f"AntMaze-{result.maze.name} (trained), {title(result.spec.label)}, seed {result.spec.seed}: {what}"

@@ -35,9 +35,11 @@ class Look:
 # policies on super arms (dashed) from policies on base arms (solid).
 _LOOKS = {
     "crucb": Look("#D55E00", "-", 2.4),
+    "crucb(upward=True)": Look("#E69F00", "-", 2.4),
     "horizon-crucb": Look("#5E3C99", "-", 2.4),
     "horizon-crucb(decay=0.0)": Look("#B04A8F", "-"),
     "r-ed-ucb": Look("#CC79A7", "--"),
+    "r-ed-ucb(upward=True)": Look("#E69F00", "--"),
     "sw-ucb": Look("#0072B2", "--"),
     "sw-cucb": Look("#0072B2", "-"),
     "sw-ts": Look("#009E73", "--"),

@@ -46,10 +46,13 @@ class Coarse(NamedTuple):
     epsilon: float
     sigma: float
     constant: float
+    upward: bool
     resolution: int
 
 
-def make_coarse(n_units: int, *, epsilon: float, sigma: float, constant: float, resolution: int) -> Coarse:
+def make_coarse(
+    n_units: int, *, epsilon: float, sigma: float, constant: float, resolution: int, upward: bool = False
+) -> Coarse:
     """The state before the first play: every index is infinite."""
     return Coarse(
         plays=np.zeros(n_units, dtype=np.int64),
@@ -65,6 +68,7 @@ def make_coarse(n_units: int, *, epsilon: float, sigma: float, constant: float, 
         epsilon=float(epsilon),
         sigma=float(sigma),
         constant=float(constant),
+        upward=bool(upward),
         resolution=int(resolution),
     )
 
@@ -151,6 +155,8 @@ def _indices(state: Coarse, t: int, rng: np.random.Generator, out: Floats) -> No
     root = math.sqrt(state.constant * math.log(t))
     for unit in range(out.size):
         out[unit] = state.level[unit] + state.slope[unit] * t + state.width[unit] * (t - state.delay[unit]) * root
+        if state.upward and state.plays[unit] >= 2:
+            out[unit] -= min(state.level[unit] + state.slope[unit] * t - state.average[unit], 0.0)
 
 
 @assume.register(Coarse)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from rising_bandits import _checks
 from rising_bandits.errors import InputError
@@ -39,6 +40,8 @@ class RisingParameters:
     bonus: str | float = "paper"
     resolution: int | None = None
     """None keeps every outcome of two windows; a number keeps so many blocks of outcomes per window."""
+    upward: bool = False
+    """Whether a predicted improvement below 0, which a rising arm cannot have, counts as 0. The paper's does not."""
 
     def __post_init__(self) -> None:
         self.epsilon = _checks.number("epsilon", self.epsilon, low=0.0, high=0.5, open_low=True, open_high=True)
@@ -50,17 +53,25 @@ class RisingParameters:
         if self.resolution is not None:
             wanted = "None for the exact index, or an integer from 4 to 4096, the blocks in a window"
             self.resolution = _checks.integer("resolution", self.resolution, low=4, high=4096, wanted=wanted)
+        if not isinstance(self.upward, bool):
+            raise InputError(f"upward must be True or False, got {self.upward!r}")
 
     def __repr__(self) -> str:
         given = f"epsilon={self.epsilon!r}, sigma={self.sigma!r}, bonus={self.bonus!r}"
         coarse = "" if self.resolution is None else f", resolution={self.resolution!r}"
-        return f"{type(self).__name__}({given}{coarse})"
+        upward = ", upward=True" if self.upward else ""
+        return f"{type(self).__name__}({given}{coarse}{upward})"
 
     def _make(self, n_units: int, sigma: float) -> Rising | Coarse:
-        constant = bonus_constant(self.bonus)
+        given: Any = {
+            "epsilon": self.epsilon,
+            "sigma": sigma,
+            "constant": bonus_constant(self.bonus),
+            "upward": self.upward,
+        }
         if self.resolution is None:
-            return make_rising(n_units, epsilon=self.epsilon, sigma=sigma, constant=constant)
-        return make_coarse(n_units, epsilon=self.epsilon, sigma=sigma, constant=constant, resolution=self.resolution)
+            return make_rising(n_units, **given)
+        return make_coarse(n_units, **given, resolution=self.resolution)
 
 
 class CRUCB(RisingParameters, BaseArmPolicy):
@@ -77,7 +88,9 @@ class CRUCB(RisingParameters, BaseArmPolicy):
     Assumes means that rise and are concave in an arm's own plays, and noise that is
     ``sigma``-subgaussian. Costs O(1) per arm and round, and O(``epsilon`` N) memory per arm. With a
     ``resolution`` R it is O(R) memory for good: the index is the exact one of a window that is longer by
-    less than h/R and older by less than h/R (see `rising_bandits.policies.coarse`).
+    less than h/R and older by less than h/R (see `rising_bandits.policies.coarse`). With ``upward`` the second
+    term is never below 0; that keeps noise beyond ``sigma`` from condemning an arm for good (see the guide to
+    AntMaze), and it keeps the guarantee.
 
     >>> import numpy as np, rising_bandits as rb
     >>> policy = CRUCB(sigma=0.1)

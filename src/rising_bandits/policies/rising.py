@@ -13,6 +13,9 @@ each outcome weighted by its age inside its window, the second term is
 :math:`((t-N)(A-B) + U - V)/h^2`. All four sums move by O(1) numbers when a play is added, so
 between two plays of a unit its index is :math:`a + b t + w (t-d) \sqrt{C\log t}` with fixed
 :math:`a, b, w, d`.
+
+Means that rise have a second term of at least 0. With ``upward`` its estimate is raised to 0 where noise took it
+below, which can only bring it nearer to the truth.
 """
 
 from __future__ import annotations
@@ -43,9 +46,10 @@ class Rising(NamedTuple):
     epsilon: float
     sigma: float
     constant: float
+    upward: bool
 
 
-def make_rising(n_units: int, *, epsilon: float, sigma: float, constant: float) -> Rising:
+def make_rising(n_units: int, *, epsilon: float, sigma: float, constant: float, upward: bool = False) -> Rising:
     """The state before the first play: every index is infinite."""
     return Rising(
         plays=np.zeros(n_units, dtype=np.int64),
@@ -59,6 +63,7 @@ def make_rising(n_units: int, *, epsilon: float, sigma: float, constant: float) 
         epsilon=float(epsilon),
         sigma=float(sigma),
         constant=float(constant),
+        upward=bool(upward),
     )
 
 
@@ -131,6 +136,11 @@ def _indices(state: Rising, t: int, rng: np.random.Generator, out: Floats) -> No
     root = math.sqrt(state.constant * math.log(t))
     for unit in range(out.size):
         out[unit] = state.level[unit] + state.slope[unit] * t + state.width[unit] * (t - state.delay[unit]) * root
+    if state.upward:
+        for unit in range(out.size):
+            if state.plays[unit] >= 2:
+                trend = state.level[unit] + state.slope[unit] * t - state.sums[unit, 0] / state.window[unit]
+                out[unit] -= min(trend, 0.0)
 
 
 @assume.register(Rising)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rising_bandits._checks import Floats, Ints
+from rising_bandits._checks import Floats
 from rising_bandits.policies.coarse import Coarse
 from rising_bandits.policies.remaining import Outlook, outlook_terms
 from rising_bandits.policies.rising import Rising
@@ -26,23 +26,26 @@ def terms_of(rule: Any, t: int) -> dict[str, Floats] | None:
     return None
 
 
-def _rising(average: Floats, level: Floats, slope: Floats, bonus: Floats, plays: Ints, t: int) -> dict[str, Floats]:
-    short = plays < 2
-    parts = {AVERAGE: average, IMPROVEMENT: np.where(short, 0.0, level) + slope * t - average, BONUS: bonus}
+def _rising(rule: Rising | Coarse, average: Floats, t: int) -> dict[str, Floats]:
+    short = rule.plays < 2
+    improvement = np.where(short, 0.0, rule.level) + rule.slope * t - average
+    bonus = rule.width * (t - rule.delay) * math.sqrt(rule.constant * math.log(t))
+    parts = {
+        AVERAGE: average,
+        IMPROVEMENT: np.maximum(improvement, 0.0) if rule.upward else improvement,
+        BONUS: bonus,
+    }
     return {name: np.where(short, np.nan, part) for name, part in parts.items()}
 
 
 @terms_of.register
 def _(rule: Rising, t: int) -> dict[str, Floats]:
-    average = rule.sums[:, 0] / np.maximum(rule.window, 1)
-    bonus = rule.width * (t - rule.delay) * math.sqrt(rule.constant * math.log(t))
-    return _rising(average, rule.level, rule.slope, bonus, rule.plays, t)
+    return _rising(rule, rule.sums[:, 0] / np.maximum(rule.window, 1), t)
 
 
 @terms_of.register
 def _(rule: Coarse, t: int) -> dict[str, Floats]:
-    bonus = rule.width * (t - rule.delay) * math.sqrt(rule.constant * math.log(t))
-    return _rising(rule.average, rule.level, rule.slope, bonus, rule.plays, t)
+    return _rising(rule, rule.average, t)
 
 
 @terms_of.register

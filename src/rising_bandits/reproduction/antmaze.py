@@ -51,9 +51,9 @@ def write_report(results: Sequence[Result], folder: Path, *, film: bool = True) 
 
 def _parts(results: list[Result], folder: Path, *, film: bool) -> list[Part]:
     maze = results[0].maze
-    parts = [_comparison(results, folder)] if len({result.spec.policy for result in results}) > 1 else []
+    parts = [_comparison(results, folder)] if len({result.spec.label for result in results}) > 1 else []
     parts.append(_learning(results, folder))
-    firsts = {result.spec.policy: result for result in reversed(results)}
+    firsts = {result.spec.label: result for result in reversed(results)}
     parts += [_policy(result, folder, film=film) for result in reversed(firsts.values())]
     if not parts[0].text:
         parts[0].text.append(f"AntMaze-{maze.name}: {len(maze.nodes)} nodes, {len(maze.edges)} edges.")
@@ -71,11 +71,11 @@ def _learning(results: list[Result], folder: Path) -> Part:
     edges = [edge for edge in LEARNED.get(maze.name, ()) if edge in maze.labels] or [
         maze.labels[arm] for arm in maze.arms(maze.shortest)[:2]
     ]
-    policies = [result.spec.policy for result in results]
-    judged = [r for r in results if r.spec.policy == ("oracle" if "oracle" in policies else policies[0])]
+    policies = [result.spec.label for result in results]
+    judged = [r for r in results if r.spec.label == ("oracle" if "oracle" in policies else policies[0])]
     part = Part(f"learning-{maze.name}", f"AntMaze-{maze.name}: does the ant learn?")
     part.text.append(
-        f"Runs of {title(judged[0].spec.policy)}. Success over the last {_LAST} tries of an edge; "
+        f"Runs of {title(judged[0].spec.label)}. Success over the last {_LAST} tries of an edge; "
         "actions carry exploration noise throughout."
     )
     rows = []
@@ -113,11 +113,12 @@ def _comparison(results: list[Result], folder: Path) -> Part:
         part.text.append("There is no run of the constant optimal path with the same seeds, so there is no regret.")
         return part
     ranks = sorted((name for name in table if name != "oracle"), key=lambda name: float(table[name][:, -1].mean()))
+    best = tuple(maze.arms(maze.shortest))
+    blocked = {arm for arm, free in enumerate(maze.passable) if not free}
     rows = []
     for name in [*ranks, "oracle"]:
-        mine = [result for result in results if result.spec.policy == name]
+        mine = [result for result in results if result.spec.label == name]
         rewards = [result.record.rewards() for result in mine]
-        best = tuple(maze.arms(maze.shortest))
         rows.append(
             [
                 title(name),
@@ -126,9 +127,11 @@ def _comparison(results: list[Result], folder: Path) -> Part:
                 ", ".join(f"{value:.2f}" for value in table[name][:, -1]),
                 f"{np.mean([(row[-500:] > 0).mean() for row in rewards]):.0%}",
                 f"{np.mean([r.record.paths.count(best) / r.record.episodes for r in mine]):.0%}",
+                f"{np.mean([[not blocked.isdisjoint(path) for path in r.record.paths] for r in mine]):.0%}",
             ]
         )
-    headings = ["policy", "runs", "final regret", "by seed", "goal reached, last 500", "episodes on the optimal path"]
+    headings = ["policy", "runs", "final regret", "by seed", "goal reached, last 500"]
+    headings += ["episodes on the optimal path", "on paths into a wall"]
     part.tables.append(("Regret against the constant optimal path trained with the same seed", headings, rows))
     if {"crucb", "r-ed-ucb"} <= set(ranks):
         first = ranks[0]
@@ -150,8 +153,8 @@ def _comparison(results: list[Result], folder: Path) -> Part:
 
 def _policy(result: Result, folder: Path, *, film: bool) -> Part:
     spec, maze = result.spec, result.maze
-    stem = f"{maze.name}-{spec.policy}-{spec.seed}"
-    part = Part(stem, f"AntMaze-{maze.name}: what {title(spec.policy)} did (seed {spec.seed})")
+    stem = spec.key
+    part = Part(stem, f"AntMaze-{maze.name}: what {title(spec.label)} did (seed {spec.seed})")
     for draw, name, caption in (
         (plots.plot_outcomes, "outcomes", "Outcomes of each edge by its number of tries: long at 0, then rising."),
         (plots.plot_paths, "paths", "Episodes per path."),
