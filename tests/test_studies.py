@@ -211,7 +211,11 @@ def run_steps(storage, steps, policy, reorder):
             }
             expired = clock.time >= decision.expires_at
             told = pieces.setdefault(decision.id, [])
-            if some in told and (decision.id in closed or not final):
+            whole = {label: value for part in told for label, value in part.items()}
+            if decision.id in closed and some == whole:
+                # All the pieces of a closed decision in one.
+                assert study.tell(decision.id, some, final=final) is False
+            elif some in told and (decision.id in closed or not final):
                 assert study.tell(decision.id, some, final=final) is False
             elif decision.id in closed:
                 with pytest.raises(rb.AlreadyToldError):
