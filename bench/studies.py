@@ -23,6 +23,8 @@ from rising_bandits.studies import Study
 from rising_bandits.studies.events import Event, outcomes_body
 
 ROUNDS = 2_000
+HELD = 200
+"""Decisions that are open at the same time where tells come in the worst order."""
 
 
 def timed(action: Callable[[], object], rounds: int) -> list[float]:
@@ -72,13 +74,29 @@ def play(study: Study, rounds: int) -> tuple[list[float], list[float]]:
     return asks, tells
 
 
+def play_newest_first(study: Study, held: int, rounds: int) -> list[float]:
+    """Asks while so many decisions are open and the newest of each batch is told first: the worst order."""
+    asks: list[float] = []
+    batch = study.ask(held)
+    while len(asks) < rounds:
+        fresh = []
+        for decision in reversed(batch):
+            study.tell(decision, outcomes(decision.super_arm))
+            start = time.perf_counter()
+            fresh.append(study.ask())
+            asks.append(time.perf_counter() - start)
+        batch = fresh
+    study.tell_many([(decision, outcomes(decision.super_arm)) for decision in batch])
+    return asks
+
+
 def grid(side: int) -> rb.Problem:
     return rb.problems.ShortestPath(grid_edges(side), "0,0", f"{side - 1},{side - 1}")
 
 
 def report(name: str, times: list[float], beside: float) -> None:
     middle, worst = statistics.median(times), quantile(times, 0.99)
-    print(f"{name:<44} {1e3 * middle:8.3f} {1e3 * worst:8.3f} {middle / beside:8.1f}")
+    print(f"{name:<48} {1e3 * middle:8.3f} {1e3 * worst:8.3f} {middle / beside:8.1f}")
 
 
 def memory(policy: rb.Policy) -> int:
@@ -132,7 +150,7 @@ def long(folder: Path, tells: int) -> None:
 def decisions() -> None:
     """What bounded memory costs in decisions: regret on path-easy, all other things equal."""
     task = rb.tasks.get("path-easy")
-    print(f"{'CRUCB on path-easy, 300000 rounds, 5 seeds':<44} {'regret':>8} {'±':>8} {'bytes':>8}")
+    print(f"{'CRUCB on path-easy, 300000 rounds, 5 seeds':<48} {'regret':>8} {'±':>8} {'bytes':>8}")
     for resolution in (None, 8, 16, 32, 64):
         regrets = []
         for seed in range(5):
@@ -141,7 +159,7 @@ def decisions() -> None:
             regrets.append(float(simulation.result().regret[-1]))
         kind = "exact" if resolution is None else f"resolution {resolution}"
         error = statistics.stdev(regrets) / len(regrets) ** 0.5
-        print(f"{kind:<44} {statistics.mean(regrets):8.0f} {error:8.0f} {memory(simulation.policy):8d}")
+        print(f"{kind:<48} {statistics.mean(regrets):8.0f} {error:8.0f} {memory(simulation.policy):8d}")
 
 
 def main() -> None:
@@ -158,19 +176,25 @@ def main() -> None:
             long(folder, given.tells)
             return
         beside = statistics.median(plain(folder / "plain.db", given.power_safe))
-        print(f"{'milliseconds':<44} {'median':>8} {'99%':>8} {'x plain':>8}")
+        print(f"{'milliseconds':<48} {'median':>8} {'99%':>8} {'x plain':>8}")
         report("plain SQLite: one insert, one commit", [beside], beside)
         for side in (3, 23):
             problem = grid(side)
             for policy in (rb.CRUCB(sigma=0.05), rb.CRUCB(sigma=0.05, resolution=32)):
                 storage = f"sqlite:///{folder}/{side}-{policy.resolution}.db"
-                study = rb.studies.create("speed", problem, policy, storage=storage, **options)
+                # So that none of the decisions that are held leaves its place in the order.
+                study = rb.studies.create("speed", problem, policy, storage=storage, reorder=3 * HELD, **options)
+                worst = play_newest_first(study, HELD, HELD) if side > 3 else []
                 play(study, 4 * problem.n_arms if side == 3 else 1_200)
                 asks, tells = play(study, ROUNDS)
                 kind = "exact" if policy.resolution is None else f"resolution {policy.resolution}"
                 report(f"ask, {problem.n_arms} arms, {kind}", asks, beside)
                 report(f"tell, {problem.n_arms} arms, {kind}", tells, beside)
-                print(f"{'':<44} {ROUNDS / (sum(asks) + sum(tells)):8.0f} asks and tells a second, one process")
+                print(f"{'':<48} {ROUNDS / (sum(asks) + sum(tells)):8.0f} asks and tells a second, one process")
+                if worst:
+                    report(f"ask, first plays, {HELD} open, told newest first", worst, beside)
+                    worst = play_newest_first(study, HELD, ROUNDS)
+                    report(f"ask, {HELD} open, told newest first", worst, beside)
                 study.close()
         decisions()
         if given.tells:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 from datetime import timedelta
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 import rising_bandits as rb
 from rising_bandits.studies import Decay, Inverse, Log, Range, Reciprocal
+from rising_bandits.studies import arms as study_arms
 from rising_bandits.studies import log as study_log
 from rising_bandits.studies import storage as storage_module
 
@@ -275,6 +277,90 @@ def test_open_decisions_cover_different_arms(storage):
     arms = [label for decision in study.ask(8) for label in decision.super_arm]
     assert sorted(arms) == sorted(2 * list(range(8)))
     assert len(study.open_decisions()) == 8
+
+
+def recounted(study, count, now):
+    """The next decisions by the obvious way: list what is open from the log alone, count it anew for each of them."""
+    fresh = rb.studies.open("s", storage=str(study._log.storage.url), clock=lambda: now)
+    with fresh._log.look() as (fold, _):
+        policy, problem, keys = fold.live.policy.copy(), fold.arms.problem, fold.arms.keys
+        since, first = now - fresh.settings.expires, fold.decisions + 1
+        held = [entry for entry in fold.waiting.values() if entry.values is None and entry.asked_at > since]
+        held = [np.array(sorted(keys.index(key) for key in entry.arms if key in keys)) for entry in held]
+        held = [arms for arms in held if arms.size and problem.oracle.is_feasible(arms)]
+
+    def expected():
+        plays = policy.plays
+        for arms in held:
+            units = [list(map(bytes, policy._sets)).index(bytes(arms))] if isinstance(policy, rb.SWUCB) else arms
+            plays[units] += 1
+        return plays
+
+    policy._expected = expected
+    chosen = []
+    for number in range(first, first + count):
+        policy.rng = fresh.settings.rng(number)
+        held.append(policy.select(underway=list(held)))
+        chosen.append(problem.labels_of(problem.ordered(held[-1])))
+    return chosen
+
+
+@pytest.mark.parametrize("name", ["crucb", "sw-ucb"])
+@QUICK
+@given(steps=STEPS)
+def test_decisions_are_those_of_counting_everything_open_anew(shared, name, steps):
+    clock = Clock()
+    rb.studies.delete("s", storage=shared)
+    study = make(shared, POLICIES[name](), reorder=20, expires=timedelta(seconds=10), clock=clock)
+    asked = []
+    for step in steps:
+        if step[0] == "ask":
+            wanted = recounted(study, step[1], clock.time)
+            decisions = study.ask(step[1])
+            assert [decision.super_arm for decision in decisions] == wanted
+            asked += decisions
+        elif step[0] == "wait":
+            clock.time += step[1]
+        elif step[0] == "reset":
+            study.reset([ARMS[step[1]]])
+        elif step[0] == "problem":
+            study.set_problem(SMALLER if step[1] else PROBLEM)
+        elif step[0] == "reopen":
+            study = rb.studies.open("s", storage=shared, clock=clock)
+        elif step[0] == "snapshot":
+            study._log._snapshot_seq = -(10**9)
+        elif asked:
+            decision = asked[step[1] % len(asked)]
+            with contextlib.suppress(rb.InputError):
+                study.tell(decision, outcomes_for(decision), final=step[0] == "tell")
+
+
+def test_what_is_open_is_looked_at_once(storage, monkeypatch):
+    """Feasibility is slow to find out: once per open decision and problem, not at every ask; nor for each of many."""
+    study = make(storage, problem=rb.problems.TopK(60, k=2))
+    looked = []
+    oracle = type(study.problem.oracle)
+    monkeypatch.setattr(oracle, "is_feasible", lambda _, arms: looked.append(arms) is None)
+    study.ask(20)
+    study.ask()
+    assert looked == []
+    study.set_problem(rb.problems.TopK(61, k=2))
+    for _ in range(5):
+        study.ask(5)
+    assert len(looked) == 21
+
+
+def test_what_was_told_is_put_in_order_once(storage, monkeypatch):
+    """A tell out of order makes the policy learn later ones again, which must not prepare them again."""
+    study = make(storage)
+    decisions = study.ask(30)
+    prepared = []
+    numbers = study_arms.Arms.numbers
+    monkeypatch.setattr(study_arms.Arms, "numbers", lambda self, keys: prepared.append(keys) or numbers(self, keys))
+    for decision in decisions[::-1]:
+        study.tell(decision, outcomes_for(decision))
+        assert study.policy.round > 1
+    assert len(prepared) == 30
 
 
 def test_a_decision_expires_and_its_arms_do_not_count(storage):

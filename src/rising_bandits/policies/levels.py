@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -20,6 +21,46 @@ from rising_bandits.policies.operations import assume, indices, select, update, 
 from rising_bandits.policies.rings import with_room
 from rising_bandits.policies.terms import terms_of
 from rising_bandits.problems.base import Problem
+
+
+class Underway(Sequence[Ints]):
+    """Super arms that were chosen and not observed yet; which units they hold is counted once, and then kept up.
+
+    ``find`` lists those that are there. It is called only if a policy wants to know.
+    """
+
+    def __init__(self, find: Callable[[], Iterable[Ints]]) -> None:
+        self._find = find
+        self._added: list[Ints] = []
+        self._units: Callable[[Ints], Any] | None = None
+
+    @cached_property
+    def _all(self) -> list[Ints]:
+        return [*self._find(), *self._added]
+
+    def add(self, arms: Ints) -> None:
+        """One more."""
+        if "_all" in self.__dict__:
+            self._all.append(arms)
+        else:
+            self._added.append(arms)
+        if self._units is not None:
+            self._counts[self._units(arms)] += 1
+
+    def counts(self, n_units: int, units: Callable[[Ints], Any]) -> Ints:
+        """How many hold each unit; ``units`` are those of a super arm, for one policy always the same."""
+        if self._units is None:
+            self._units = units
+            self._counts = np.zeros(n_units, dtype=np.int64)
+            for arms in self._all:
+                self._counts[units(arms)] += 1
+        return self._counts
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._all[place]
 
 
 class RulePolicy(Policy):
@@ -41,6 +82,18 @@ class RulePolicy(Policy):
         """Plays of every unit so far."""
         self._check_started()
         return self._rule.plays.copy()  # type: ignore[no-any-return]
+
+    def _units(self, arms: Ints) -> Any:
+        """The unit or units that are played with a super arm."""
+        return arms
+
+    def _expected(self) -> Ints:
+        """Plays of every unit once everything that is underway was observed."""
+        underway = self._underway
+        if not isinstance(underway, Underway):
+            underway = Underway(lambda: self._underway)
+        plays: Ints = self._rule.plays
+        return plays + underway.counts(plays.size, self._units)
 
     def _make_room(self, pushes: int) -> None:
         """Add memory to compiled rules before they need it."""
@@ -136,10 +189,7 @@ class BaseArmPolicy(RulePolicy):
 
     def _aim_beyond(self, mask: Bools | None) -> Ints | None:
         """The same, past arms that are blocked now (not for ever) and past those that get their plays already."""
-        expected = self._rule.plays.copy()
-        for arms in self._underway:
-            expected[arms] += 1
-        waiting = self._cover.waiting(expected)
+        waiting = self._cover.waiting(self._expected())
         free = waiting if mask is None else waiting & ~mask
         for target in np.flatnonzero(free)[:8]:
             found = self.problem.oracle.containing(int(target), mask=mask, prefer=waiting)
@@ -248,28 +298,31 @@ class SuperArmPolicy(RulePolicy):
 
     def _choose(self, mask: Bools | None) -> Ints:
         target = self._cover.target(self._rule.plays)
-        if mask is not None or (self._underway and target is not None):
-            return self._choose_among(np.zeros(self.problem.n_arms, dtype=np.bool_) if mask is None else mask)
+        if mask is not None or (target is not None and self._underway):
+            return self._choose_among(mask)
         if target is not None:
             return self._sets[target]
         actor = self.actor()
         if actor is None:
-            return self._choose_among(np.zeros(self.problem.n_arms, dtype=np.bool_))
+            return self._choose_among(None)
         out = np.empty(self.problem.oracle.max_size, dtype=np.int64)
         return out[: select(actor, self._round, self.rng, out)]
 
-    def _choose_among(self, blocked: Bools) -> Ints:
-        free = np.array([place for place, arms in enumerate(self._sets) if not blocked[arms].any()], dtype=np.int64)
-        if free.size == 0:
-            raise InfeasibleError(
-                f"mask leaves no feasible super arm: it blocks {int(blocked.sum())} arms; unblock some"
-            )
-        expected = self._rule.plays.copy()
-        for arms in self._underway:
-            expected[self._number[arms.tobytes()]] += 1
-        waiting = free[self._cover.waiting(expected)[free]]
-        if waiting.size:
-            return self._sets[int(waiting[0])]
+    def _units(self, arms: Ints) -> Any:
+        return self._number[arms.tobytes()]
+
+    def _choose_among(self, mask: Bools | None) -> Ints:
+        free = np.arange(len(self._sets))
+        if mask is not None:
+            free = np.flatnonzero([not mask[arms].any() for arms in self._sets])
+            if free.size == 0:
+                raise InfeasibleError(
+                    f"mask leaves no feasible super arm: it blocks {int(mask.sum())} arms; unblock some"
+                )
+        if self._cover.target(self._rule.plays) is not None:
+            waiting = free[self._cover.waiting(self._expected())[free]]
+            if waiting.size:
+                return self._sets[int(waiting[0])]
         weights = np.empty(len(self._sets))
         indices(self._rule, self._round, self.rng, weights)
         return self._sets[int(free[largest(weights[free], self.rng)])]

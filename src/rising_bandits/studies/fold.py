@@ -17,9 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from rising_bandits._checks import Bools, Ints
+from rising_bandits._checks import Bools, Floats, Ints
 from rising_bandits.policies.base import Policy
+from rising_bandits.policies.levels import Underway
 from rising_bandits.problems.base import Label, Problem
+from rising_bandits.studies.arms import Arms
 from rising_bandits.studies.events import Event, raw_of, values_of
 
 Resolve = Callable[[dict[str, Any]], Problem]
@@ -45,6 +47,8 @@ class Entry:
     """The decision that a tell is of which came too late for the decision's own place."""
     past: tuple[int, ...] = ()
     """Of such a tell: the arms that began anew since the ask, whose outcomes are of no use."""
+    _feedback: tuple[Arms, Ints, Floats, int] | None = field(default=None, init=False, repr=False, compare=False)
+    _place: tuple[Arms, Ints | None] | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def counts(self) -> bool:
@@ -56,6 +60,34 @@ class Entry:
         self.values = {**(self.values or {}), **values_of(event.body)}
         self.told.append(raw_of(event.body))
         self.closed = self.closed or event.kind == "tell"
+        self._feedback = None
+
+    def feedback(self, known: Arms) -> tuple[Ints, Floats, int]:
+        """Arms, outcomes and how many of them were played, as `Policy.take_in` wants them.
+
+        Kept, because a tell out of order makes a policy learn all later ones again.
+        """
+        if self._feedback is None or self._feedback[0] is not known:
+            told = self.values or {}
+            # In the order of arm numbers, played ones first, as `Policy.observe` has them.
+            played = sorted((known.arm_of[key], value) for key, value in told.items() if key in known.arm_of)
+            others = known.numbers([key for key in self.arms if key not in told])
+            arms = np.array([arm for arm, _ in played] + others.tolist(), dtype=np.int64)
+            values = np.zeros(arms.size)
+            values[: len(played)] = [value for _, value in played]
+            self._feedback = (known, arms, values, len(played))
+        return self._feedback[1:]
+
+    def super_arm(self, known: Arms, since: int) -> Ints | None:
+        """The arms of a decision, ascending, or None where the problem (of the event ``since``) has no such super arm.
+
+        Looking is slow, so it is done once, and only where the problem is newer than the decision.
+        """
+        if self._place is None or self._place[0] is not known:
+            arms = known.numbers(self.arms)
+            there = self.seq > since or (arms.size == len(self.arms) and known.problem.oracle.is_feasible(arms))
+            self._place = (known, arms if there else None)
+        return self._place[1]
 
     @staticmethod
     def too_late(event: Event) -> Entry:
@@ -72,60 +104,40 @@ class Entry:
 class Learned:
     """A policy, and which arm of its problem has which key."""
 
-    def __init__(self, policy: Policy, body: dict[str, Any]) -> None:
-        self._set(policy, body)
-
-    def _set(self, policy: Policy, body: dict[str, Any]) -> None:
-        self.policy = policy
-        self.body = body
-        """The body of the event that brought the problem."""
-        self.keys: list[int] = body["keys"]
-        self.arm_of = {key: arm for arm, key in enumerate(self.keys)}
-
-    @property
-    def problem(self) -> Problem:
-        """What the policy decides about."""
-        return self.policy.problem
+    def __init__(self, policy: Policy, arms: Arms) -> None:
+        self.policy, self.arms = policy, arms
 
     def copy(self) -> Learned:
         """An independent copy."""
-        return Learned(self.policy.copy(), self.body)
-
-    def numbers(self, keys: Sequence[int]) -> Ints:
-        """The arms of those keys that the problem still has, ascending."""
-        found = [self.arm_of[key] for key in keys if key in self.arm_of]
-        return np.array(sorted(found), dtype=np.int64)
+        return Learned(self.policy.copy(), self.arms)
 
     def take(self, entry: Entry, resolve: Resolve) -> None:
         """Apply one thing that happened."""
         if entry.control is not None:
             self._control(entry.control, resolve)
         elif entry.values is not None:
-            # In the order of arm numbers, played ones first, as `Policy.observe` has them.
-            played = sorted((self.arm_of[key], value) for key, value in entry.values.items() if key in self.arm_of)
-            others = self.numbers([key for key in entry.arms if key not in entry.values])
-            arms = np.array([arm for arm, _ in played] + others.tolist(), dtype=np.int64)
+            arms, values, played = entry.feedback(self.arms)
             if arms.size == 0:
                 self.policy.pass_rounds(entry.rounds)
-                return
-            values = np.zeros(arms.size)
-            values[: len(played)] = [value for _, value in played]
-            self.policy.take_in(arms, values, len(played), entry.rounds)
+            else:
+                self.policy.take_in(arms, values, played, entry.rounds)
 
     def _control(self, event: Event, resolve: Resolve) -> None:
+        arms = self.arms
         if event.kind == "problem":
-            origin = [self.arm_of.get(key, -1) for key in event.body["keys"]]
-            self._set(self.policy.rebase(resolve(event.body), origin), event.body)
-            self.policy.give_up(self.body["unreachable"])
+            origin = [arms.arm_of.get(key, -1) for key in event.body["keys"]]
+            self.arms = Arms(resolve(event.body), event.body)
+            self.policy = self.policy.rebase(self.arms.problem, origin)
+            self.policy.give_up(event.body["unreachable"])
         elif event.kind == "reset":
-            gone = {self.arm_of[key] for key in event.body["arms"] if key in self.arm_of}
-            origin = [-1 if arm in gone else arm for arm in range(self.problem.n_arms)]
-            self.policy = self.policy.rebase(self.problem, origin)
-            self.policy.give_up(gone.intersection(self.body["unreachable"]))
+            gone = {arms.arm_of[key] for key in event.body["arms"] if key in arms.arm_of}
+            origin = [-1 if arm in gone else arm for arm in range(arms.problem.n_arms)]
+            self.policy = self.policy.rebase(arms.problem, origin)
+            self.policy.give_up(gone.intersection(arms.body["unreachable"]))
         elif event.kind == "import":
             for key, values in zip(event.body["arms"], event.body["value"], strict=True):
-                if key in self.arm_of:
-                    self.policy.absorb(self.arm_of[key], np.asarray(values, dtype=np.float64))
+                if key in arms.arm_of:
+                    self.policy.absorb(arms.arm_of[key], np.asarray(values, dtype=np.float64))
             self.policy.pass_rounds(event.body["rounds"])
 
 
@@ -144,13 +156,17 @@ class Fold:
         self.began: dict[int, int] = {}
         """The event with which an arm last began anew, by key; not there for arms that did not."""
         self.settled = learned
-        self.present: set[int] = set(range(len(self.labels)))
-        """The keys of the newest problem; at first those of the first."""
+        self.arms = learned.arms
+        """The newest problem and its keys."""
+        self.arms_since = 1
+        """The event that brought it."""
         self.window: deque[Entry] = deque()
         self.waiting: dict[int, Entry] = {}
         """Decisions of the window by number."""
         self._live: Learned | None = None
         self._effects = 0
+        self._newest = 0
+        """The newest entry of those that count."""
         self._resolve, self._reorder = resolve, reorder
 
     @property
@@ -187,8 +203,7 @@ class Fold:
         else:
             if event.kind == "problem":
                 self._name(event.body)
-                self._begin(set(event.body["keys"]).difference(self.present), event.seq)
-                self.present = set(event.body["keys"])
+                self._begin(set(event.body["keys"]).difference(self.arms.keys), event.seq)
             elif event.kind == "reset":
                 self._begin(event.body["arms"], event.seq)
             self._push(Entry(event.seq, closed=True, control=event))
@@ -207,68 +222,64 @@ class Fold:
         self.window.append(entry)
         if entry.decision:
             self.waiting[entry.decision] = entry
+        if entry.control is not None and entry.control.kind == "problem":
+            self.arms, self.arms_since = Arms(self._resolve(entry.control.body), entry.control.body), entry.seq
         if entry.counts:
-            if self._live is not None:
-                self._live.take(entry, self._resolve)
-            self._effects += 1
+            self._learn(entry)
 
     def _add(self, entry: Entry, event: Event) -> None:
         first = entry.values is None
         entry.add(event)
-        self._effects += first
-        if self._live is None:
-            return
-        last = next(other for other in reversed(self.window) if other.counts)
-        if first and entry is last:
-            self._live.take(entry, self._resolve)
+        if first and entry.seq > self._newest:
+            self._learn(entry)
         else:
             # It belongs before what was applied already: begin again from the settled policy when asked.
+            self._effects += first
             self._live = None
 
+    def _learn(self, entry: Entry) -> None:
+        """Take in what comes after all that counts."""
+        if self._live is not None:
+            self._live.take(entry, self._resolve)
+        self._effects += 1
+        self._newest = entry.seq
+
     def _settle(self) -> None:
-        window = self.window
+        window, done = self.window, []
         while window and (window[0].closed or len(window) > self._reorder):
             entry = window.popleft()
             self.waiting.pop(entry.decision, None)
             if entry.counts:
-                self.settled.take(entry, self._resolve)
-                self._effects -= 1
-        if self._effects == 0:
-            self._live = None
+                done.append(entry)
+        self._effects -= len(done)
+        if self._effects == 0 and self._live is not None:
+            # It has taken in just these.
+            self.settled, self._live = self._live, None
+            return
+        for entry in done:
+            self.settled.take(entry, self._resolve)
 
     def mask(self, unavailable: Sequence[int] = ()) -> Bools | None:
         """The arms that may not be used now, retired ones and others, or None where all may."""
         blocked = self.retired.union(unavailable)
         if not blocked:
             return None
-        live = self.live
-        mask = np.zeros(len(live.keys), dtype=np.bool_)
-        mask[[live.arm_of[key] for key in blocked if key in live.arm_of]] = True
+        arm_of = self.arms.arm_of
+        mask = np.zeros(len(arm_of), dtype=np.bool_)
+        mask[[arm_of[key] for key in blocked if key in arm_of]] = True
         return mask if mask.any() else None
 
+    def underway(self, since: float) -> Underway:
+        """The super arms of open decisions that were asked for after a time, looked up only when a policy wants them.
 
-class Underway(Sequence[Ints]):
-    """The super arms of decisions that are open, as arm numbers, looked up only when a policy wants them."""
+        Of a super arm that the problem no longer has nothing is to be learnt by waiting.
+        """
 
-    def __init__(self, fold: Fold, since: float) -> None:
-        self._learned = fold.live
-        self._open = [entry.arms for entry in fold.waiting.values() if entry.values is None and entry.asked_at > since]
-        self._more: list[Ints] = []
+        def found() -> Iterator[Ints]:
+            for entry in self.waiting.values():
+                if entry.values is None and entry.asked_at > since:
+                    arms = entry.super_arm(self.arms, self.arms_since)
+                    if arms is not None:
+                        yield arms
 
-    def add(self, arms: Ints) -> None:
-        """One more, of the same batch."""
-        self._more.append(arms)
-
-    def __len__(self) -> int:
-        return len(self._open) + len(self._more)
-
-    def __getitem__(self, place: Any) -> Any:
-        return list(self)[place]
-
-    def __iter__(self) -> Iterator[Ints]:
-        for keys in self._open:
-            arms = self._learned.numbers(keys)
-            # Of a super arm that the problem no longer has nothing is to be learnt by waiting.
-            if arms.size == len(keys) and self._learned.problem.oracle.is_feasible(arms):
-                yield arms
-        yield from self._more
+        return Underway(found)

@@ -8,6 +8,7 @@ from typing import Any
 
 from rising_bandits.errors import InputError
 from rising_bandits.problems.base import Label
+from rising_bandits.studies.arms import Arms
 from rising_bandits.studies.events import Event, raw_of, values_of
 from rising_bandits.studies.fold import Entry, Fold, Learned, Resolve
 from rising_bandits.studies.log import Log
@@ -20,17 +21,18 @@ COLUMNS = ["decision_id", "arm", "play", "outcome", "value", "round", "asked_at"
 class _Order(Learned):
     """In place of a policy: notes in which order it would learn."""
 
-    def __init__(self) -> None:
+    def __init__(self, arms: Arms) -> None:
+        self.arms = arms
         self.entries: list[Entry] = []
 
     def take(self, entry: Entry, resolve: Resolve) -> None:
         self.entries.append(entry)
 
 
-def in_order(events: Iterable[Event], labels: Iterable[Label], resolve: Resolve, reorder: int) -> Iterator[Entry]:
-    """What counts, in the order in which it counts, whenever it was told."""
-    order = _Order()
-    fold = Fold(order, list(labels), resolve, reorder)
+def in_order(first: Event, events: Iterable[Event], resolve: Resolve, reorder: int) -> Iterator[Entry]:
+    """What counts after the first event, in the order in which it counts, whenever it was told."""
+    order = _Order(Arms(resolve(first.body), first.body))
+    fold = Fold(order, order.arms.problem.labels, resolve, reorder)
     for event in events:
         fold.apply(event)
         yield from order.entries
@@ -61,7 +63,7 @@ def history(log: Log) -> Any:
     ended: Counter[int] = Counter()
     """Per key: the plays of the arm that it was before it last began anew."""
     rounds = 0
-    for entry in in_order(events, log.resolve(first.body).labels, log.resolve, log.settings.reorder):
+    for entry in in_order(first, events, log.resolve, log.settings.reorder):
         if entry.control is not None:
             rounds += _control(entry.control, rows, plays, ended, since, labels)
             continue

@@ -150,7 +150,7 @@ class Log:
 
     def key(self, fold: Fold, label: Label) -> int:
         """The key of an arm that the problem has now; other names of an arm are fine too."""
-        return fold.live.keys[fold.live.problem.index(label)]
+        return fold.arms.keys[fold.arms.problem.index(label)]
 
     def keep_snapshot(self, fold: Fold) -> None:
         """Now and then save what reading the log again would cost; the cost is shared by many events."""

@@ -18,8 +18,9 @@ import numpy as np
 
 from rising_bandits.errors import InputError
 from rising_bandits.policies.base import Policy
+from rising_bandits.studies.arms import Arms
 from rising_bandits.studies.events import Event
-from rising_bandits.studies.fold import Fold, Learned, Underway
+from rising_bandits.studies.fold import Fold, Learned
 from rising_bandits.studies.history import in_order
 from rising_bandits.studies.log import Log
 
@@ -95,22 +96,24 @@ def replay(log: Log, policy: Policy) -> Replay:
     shadow.give_up(first.body["unreachable"])
     own = shadow.copy()
     compared, agreed = _agreement(log, first, events, shadow)
-    return Replay(repr(policy), compared, agreed, **_own_way(log, events, own))
+    return Replay(repr(policy), compared, agreed, **_own_way(log, first, events, own))
 
 
 def _agreement(log: Log, first: Event, events: list[Event], policy: Policy) -> tuple[int, int]:
     """How often a policy that is told what the log was told, when it was told, chooses the same."""
-    fold = Fold(Learned(policy, first.body), policy.problem.labels, log.resolve, log.settings.reorder)
+    fold = Fold(
+        Learned(policy, Arms(policy.problem, first.body)), policy.problem.labels, log.resolve, log.settings.reorder
+    )
     expires = log.settings.expires
     compared = agreed = 0
     for event in events:
         if event.kind == "ask" and event.decision is not None:
             live, mask = fold.live, fold.mask(event.body.get("off", ()))
             live.policy.rng = log.settings.rng(event.decision)
-            underway = Underway(fold, -np.inf if expires is None else event.at - expires)
+            underway = fold.underway(-np.inf if expires is None else event.at - expires)
             arms = live.policy.select(mask, underway)
             compared += 1
-            agreed += set(arms.tolist()) == {live.arm_of[key] for key in event.body["arms"]}
+            agreed += set(arms.tolist()) == {fold.arms.arm_of[key] for key in event.body["arms"]}
         fold.apply(event)
     return compared, agreed
 
@@ -129,10 +132,10 @@ def _blocked(events: list[Event]) -> dict[int, list[int]]:
     return blocked
 
 
-def _own_way(log: Log, events: list[Event], policy: Policy) -> dict[str, Any]:
+def _own_way(log: Log, first: Event, events: list[Event], policy: Policy) -> dict[str, Any]:
     """Play on the tapes of outcomes that the log holds, a round for each round of the log."""
     problem, blocked = policy.problem, _blocked(events)
-    order = list(in_order(events, problem.labels, log.resolve, log.settings.reorder))
+    order = list(in_order(first, events, log.resolve, log.settings.reorder))
     tapes: list[list[float]] = [[] for _ in range(problem.n_arms)]
     for entry in order:
         for arm, value in (entry.values or {}).items():

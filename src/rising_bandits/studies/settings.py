@@ -11,6 +11,7 @@ import numpy as np
 from rising_bandits.errors import InputError
 from rising_bandits.policies.base import Policy
 from rising_bandits.problems.base import Label, Problem, _plain
+from rising_bandits.studies.arms import Arms
 from rising_bandits.studies.events import Event
 from rising_bandits.studies.fold import Fold, Learned, Resolve
 from rising_bandits.studies.scales import Scale, scale_from_spec
@@ -71,6 +72,6 @@ def begin(settings: Settings, policy: Policy, first: Event, resolve: Resolve) ->
     problem = resolve(first.body)
     policy.start(problem, settings.horizon, settings.rng(1))
     policy.give_up(first.body["unreachable"])
-    fold = Fold(Learned(policy, first.body), problem.labels, resolve, settings.reorder)
-    fold.seq = first.seq
+    fold = Fold(Learned(policy, Arms(problem, first.body)), problem.labels, resolve, settings.reorder)
+    fold.seq = fold.arms_since = first.seq
     return fold

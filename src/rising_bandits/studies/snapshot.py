@@ -11,10 +11,11 @@ from typing import Any
 
 from rising_bandits.policies.base import Policy
 from rising_bandits.problems.base import _label, _plain
+from rising_bandits.studies.arms import Arms
 from rising_bandits.studies.events import Event
 from rising_bandits.studies.fold import Entry, Fold, Learned, Resolve
 
-FORMAT = 2
+FORMAT = 3
 
 
 def dump(fold: Fold) -> bytes:
@@ -25,9 +26,9 @@ def dump(fold: Fold) -> bytes:
         "decisions": fold.decisions,
         "labels": [_plain(label) for label in fold.labels],
         "retired": sorted(fold.retired),
-        "present": sorted(fold.present),
+        "arms_since": fold.arms_since,
         "began": list(fold.began.items()),
-        "problem": fold.settled.body,
+        "problem": fold.settled.arms.body,
         "policy": {**fold.settled.policy.state(), "problem": None},
         "window": [_entry(entry) for entry in fold.window],
     }
@@ -39,14 +40,16 @@ def load(body: bytes, kind: type[Policy], resolve: Resolve, reorder: int) -> Fol
     data = json.loads(zlib.decompress(body))
     if data["format"] != FORMAT:
         return None
-    policy = kind.from_state(data["policy"], resolve(data["problem"]))
+    arms = Arms(resolve(data["problem"]), data["problem"])
+    policy = kind.from_state(data["policy"], arms.problem)
     labels = [_label(label) for label in data["labels"]]
-    fold = Fold(Learned(policy, data["problem"]), labels, resolve, reorder)
+    fold = Fold(Learned(policy, arms), labels, resolve, reorder)
     fold.seq, fold.decisions = data["seq"], data["decisions"]
     fold.changed = fold.seq
-    fold.retired, fold.present, fold.began = set(data["retired"]), set(data["present"]), dict(data["began"])
+    fold.retired, fold.began = set(data["retired"]), dict(data["began"])
     for saved in data["window"]:
         fold._push(_from(saved))
+    fold.arms_since = data["arms_since"]
     return fold
 
 

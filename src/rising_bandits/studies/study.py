@@ -17,7 +17,7 @@ from rising_bandits.policies.base import Policy
 from rising_bandits.problems.base import Label, Problem
 from rising_bandits.studies.explain import Explanation, Reason, explain_choice, reasons
 from rising_bandits.studies.files import export, export_history
-from rising_bandits.studies.fold import Entry, Fold, Underway
+from rising_bandits.studies.fold import Entry, Fold
 from rising_bandits.studies.history import history, read_plays
 from rising_bandits.studies.log import Log, asked
 from rising_bandits.studies.replay import Replay, replay
@@ -75,7 +75,7 @@ class Study:
     def problem(self) -> Problem:
         """What is decided about, as it is now."""
         with self._log.look() as (fold, _):
-            return fold.live.problem
+            return fold.arms.problem
 
     @property
     def policy(self) -> Policy:
@@ -89,7 +89,7 @@ class Study:
     def retired(self) -> list[Label]:
         """The arms that are not used until they are restored."""
         with self._log.look() as (fold, _):
-            return [fold.labels[key] for key in sorted(fold.retired) if key in fold.live.arm_of]
+            return [fold.labels[key] for key in sorted(fold.retired) if key in fold.arms.arm_of]
 
     def indices(self) -> Floats:
         """The current indices, one per base arm (or per super arm for policies that act on those)."""
@@ -116,12 +116,12 @@ class Study:
             blocked = [self._log.key(fold, label) for label in _list("unavailable", unavailable)]
             live, mask = fold.live, fold.mask(blocked)
             expires = self.settings.expires
-            underway = Underway(fold, -math.inf if expires is None else turn.now - expires)
+            underway = fold.underway(-math.inf if expires is None else turn.now - expires)
             for number in range(fold.decisions + 1, fold.decisions + 1 + count):
                 live.policy.rng = self.settings.rng(number)
                 arms = live.policy.select(mask, underway)
                 underway.add(arms)
-                body: dict[str, Any] = {"arms": [live.keys[arm] for arm in live.problem.ordered(arms)]}
+                body: dict[str, Any] = {"arms": [fold.arms.keys[arm] for arm in fold.arms.problem.ordered(arms)]}
                 if blocked:
                     body["off"] = blocked
                 turn.add("ask", body, number)
@@ -184,7 +184,7 @@ class Study:
         with self._log.turn() as turn:
             keys = [self._log.key(turn.fold, label) for label in names]
             mask = turn.fold.mask(keys)
-            if mask is not None and not turn.fold.live.problem.oracle.can(mask):
+            if mask is not None and not turn.fold.arms.problem.oracle.can(mask):
                 raise InputError(f"labels must leave a feasible super arm when they are retired, got {names!r}")
             turn.add("retire", {"arms": keys})
 
@@ -201,10 +201,10 @@ class Study:
         """
         names = _list("labels", labels)
         with self._log.turn() as turn:
-            live = turn.fold.live
             keys = [self._log.key(turn.fold, label) for label in names]
             # A policy that cannot forget says so here, before anything changed.
-            live.policy.rebase(live.problem, range(live.problem.n_arms))
+            problem = turn.fold.arms.problem
+            turn.fold.live.policy.rebase(problem, range(problem.n_arms))
             turn.add("reset", {"arms": keys})
 
     def set_problem(self, problem: Problem) -> None:
@@ -214,7 +214,6 @@ class Study:
         is known of them.
         """
         with self._log.turn() as turn:
-            live = turn.fold.live
             body = problem_body(problem, turn.fold.key_of)
             if body["spec"] is None:
                 self._log.hand_in(problem)
@@ -223,7 +222,7 @@ class Study:
             if off.any() and not new.oracle.can(off):
                 gone = [label for label, retired in zip(new.labels, off, strict=True) if retired]
                 raise InputError(f"problem must have a feasible super arm without the retired arms {gone!r}")
-            live.policy.rebase(new, [live.arm_of.get(key, -1) for key in body["keys"]])
+            turn.fold.live.policy.rebase(new, [turn.fold.arms.arm_of.get(key, -1) for key in body["keys"]])
             turn.add("problem", body)
 
     def import_plays(self, logs: Any, *, rounds: int | None = None) -> int:
@@ -268,7 +267,7 @@ class Study:
             then = self._log.before(reader, ask.seq)
             mask = then.mask(ask.body.get("off", ()))
             policy = then.live.policy.copy()
-            arms = then.live.numbers(ask.body["arms"])
+            arms = then.arms.numbers(ask.body["arms"])
         policy.rng = self.settings.rng(entry.decision)
         return explain_choice(policy, arms, mask, self.scale, study=self.name, decision=entry.decision)
 
@@ -300,7 +299,7 @@ class Study:
     def __repr__(self) -> str:
         with self._log.look() as (fold, _):
             known = f"{fold.decisions} decisions, round {fold.live.policy.round}"
-            return f"Study({self.name!r}, {fold.live.policy!r}, {known}, {fold.live.problem!r})"
+            return f"Study({self.name!r}, {fold.live.policy!r}, {known}, {fold.arms.problem!r})"
 
 
 def _list(name: str, labels: Iterable[Label]) -> list[Label]:

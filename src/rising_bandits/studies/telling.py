@@ -80,8 +80,7 @@ def _outcomes(
         key = mine.get(label)
         if key is None:
             # Another name of an arm, such as the ends of an edge; or an arm that is not in this decision.
-            live = fold.live
-            key = live.keys[live.problem.index(label)]
+            key = fold.arms.keys[fold.arms.problem.index(label)]
             if key not in entry.arms:
                 arms = ", ".join(repr(known) for known in mine)
                 raise InputError(f"outcomes must be of the arms of decision {entry.decision} ({arms}), got {label!r}")
