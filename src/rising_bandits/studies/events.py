@@ -19,6 +19,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 KINDS = ("problem", "ask", "piece", "tell", "retire", "restore", "reset", "import")
+MOST_ROUNDS = 2**53
+"""More rounds than this cannot be counted exactly."""
 
 
 class Event(NamedTuple):

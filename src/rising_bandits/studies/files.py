@@ -6,23 +6,30 @@ user's unit), and ``body``, the event as the log has it, from which a study is m
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import json
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from rising_bandits import _checks
 from rising_bandits._files import replacing
-from rising_bandits.errors import InputError
+from rising_bandits.errors import InputError, RisingBanditsError, StorageError
+from rising_bandits.studies.checking import check, check_first
 from rising_bandits.studies.events import KINDS, Event
+from rising_bandits.studies.fold import Fold
 from rising_bandits.studies.history import history
 from rising_bandits.studies.log import Log
 from rising_bandits.studies.settings import Settings
+from rising_bandits.studies.storage import Writer
 
 FORMAT = 1
 SUFFIXES = (".parquet", ".jsonl")
 _KEY = "rising_bandits_study"
 _BATCH = 50_000
+_LATEST = 9e9
+"""Seconds since 1970 that a table of times can hold, until the year 2255."""
 
 
 def export(log: Log, path: Path) -> Path:
@@ -54,8 +61,8 @@ def export_history(log: Log, path: Path) -> Path:
     return path
 
 
-def read(path: Path) -> tuple[str, Settings, Iterator[Event]]:
-    """The name, the settings and the events that were exported, checked line by line."""
+def read(path: Path) -> tuple[str, Settings, Iterator[Any]]:
+    """The name, the settings and the rows that were exported; see `bring`."""
     suffix = _suffix(path)
     if not path.is_file():
         raise InputError(f"path must be a file that a study was exported to, but {str(path)!r} does not exist")
@@ -69,21 +76,85 @@ def read(path: Path) -> tuple[str, Settings, Iterator[Event]]:
         raise
     except Exception as error:
         raise InputError(f"path must be a file that a study was exported to; {str(path)!r} is not ({error})") from None
-    return name, settings, _events(path, rows)
+    return name, settings, rows
 
 
-def _events(path: Path, rows: Iterable[dict[str, Any]]) -> Iterator[Event]:
-    place = 0
-    try:
-        for place, row in enumerate(rows, start=1):
-            event = Event(row["seq"], row["kind"], float(row["at"]), row["decision"], row["body"])
-            if event.seq != place or event.kind not in KINDS or (event.kind == "problem") < (place == 1):
-                raise ValueError(f"event {event.seq!r} of kind {event.kind!r} cannot stand in line {place}")
-            yield event
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{str(path)!r} is damaged at event {place}: {error}; nothing was imported") from None
-    if place == 0:
+def bring(log: Log, writer: Writer, path: Path, rows: Iterator[Any]) -> Fold:
+    """Write what was exported as the log of a new study, each event checked against all before it.
+
+    All within the caller's transaction: what is refused leaves nothing behind.
+    """
+    fold: Fold | None = None
+    pending: list[Event] = []
+    for row, event in _events(path, rows):
+        if event.kind == "problem" and event.body["spec"] is None:
+            # Not for the file to know: the caller has to hand it in.
+            log.resolve(event.body)
+        late = fold is not None and event.kind in ("tell", "piece") and event.decision not in fold.waiting
+        if late or len(pending) >= _BATCH:
+            # A tell that comes late is compared with what the log has of its decision.
+            writer.append(log.number, pending)
+            pending.clear()
+        with _damage(path, event.seq):
+            if fold is None:
+                check_first(log, event)
+                fold = log.begin(event)
+            else:
+                check(log, fold, writer, event)
+                fold.apply(event)
+            said = {name: part for name, part in _row(event, fold.labels).items() if name in row}
+            if said != {name: row[name] for name in said}:
+                raise InputError("the columns arms and outcomes do not say what body says, which is what counts")
+        pending.append(event)
+    if fold is None:
         raise InputError(f"{str(path)!r} holds no event; nothing was imported")
+    writer.append(log.number, pending)
+    return fold
+
+
+def _events(path: Path, rows: Iterator[Any]) -> Iterator[tuple[dict[str, Any], Event]]:
+    """Rows and the events that they are, as far as can be seen without the others."""
+    for place in itertools.count(1):
+        with _damage(path, place):
+            row = next(rows, None)
+            if row is None:
+                return
+            row = json.loads(row) if isinstance(row, str) else row
+            body = json.loads(row["body"]) if isinstance(row["body"], str) else row["body"]
+            row = {**row, "body": body}
+            event = Event(
+                row["seq"],
+                row["kind"],
+                _checks.number("at", row["at"], low=-_LATEST, high=_LATEST),
+                row["decision"],
+                body,
+            )
+            if isinstance(event.seq, bool) or event.seq != place:
+                raise InputError(f"its number is {event.seq!r}")
+            if event.kind not in KINDS:
+                raise InputError(f"there is no kind {event.kind!r}")
+            if event.decision is not None:
+                _checks.integer("decision", event.decision, low=1)
+            missing = {"spec", "labels"}.difference(body) if event.kind == "problem" else ()
+            if not isinstance(body, dict) or missing:
+                raise InputError(f"its body is incomplete: {body!r}")
+        yield row, event
+
+
+@contextlib.contextmanager
+def _damage(path: Path, place: int) -> Iterator[None]:
+    try:
+        yield
+    except StorageError:
+        raise
+    except KeyError as error:
+        raise _damaged(path, place, f"{error} is missing") from None
+    except (RisingBanditsError, TypeError, ValueError, AttributeError, LookupError, OSError) as error:
+        raise _damaged(path, place, str(error)) from None
+
+
+def _damaged(path: Path, place: int, why: str) -> InputError:
+    return InputError(f"{str(path)!r} is damaged at event {place}: {why}; nothing was imported")
 
 
 def _suffix(path: Path) -> str:
@@ -111,12 +182,11 @@ def _write_lines(path: Path, header: dict[str, Any], rows: Iterator[dict[str, An
         handle.writelines(json.dumps(row) + "\n" for row in rows)
 
 
-def _read_lines(path: Path) -> tuple[dict[str, Any], Iterator[dict[str, Any]]]:
-    def lines() -> Iterator[dict[str, Any]]:
+def _read_lines(path: Path) -> tuple[dict[str, Any], Iterator[Any]]:
+    def lines() -> Iterator[str]:
         with path.open() as handle:
             next(handle)
-            for line in handle:
-                yield json.loads(line)
+            yield from handle
 
     with path.open() as handle:
         header = json.loads(handle.readline())[_KEY]
@@ -131,18 +201,17 @@ def _write_parquet(path: Path, header: dict[str, Any], rows: Iterator[dict[str, 
     kinds |= {"arms": pa.list_(pa.string()), "outcomes": pa.list_(pa.float64()), "body": pa.string()}
     schema = pa.schema(kinds, metadata={_KEY: json.dumps(header)})
     with pq.ParquetWriter(path, schema) as writer:
-        while batch := list(islice(rows, _BATCH)):
+        while batch := list(itertools.islice(rows, _BATCH)):
             flat = [{**row, "body": json.dumps(row["body"])} for row in batch]
             writer.write_table(pa.Table.from_pylist(flat, schema=schema))
 
 
-def _read_parquet(path: Path) -> tuple[dict[str, Any], Iterator[dict[str, Any]]]:
+def _read_parquet(path: Path) -> tuple[dict[str, Any], Iterator[Any]]:
     import pyarrow.parquet as pq
 
     def rows() -> Iterator[dict[str, Any]]:
         with pq.ParquetFile(path) as file:
             for batch in file.iter_batches(_BATCH):
-                for row in batch.to_pylist():
-                    yield {**row, "body": json.loads(row["body"])}
+                yield from batch.to_pylist()
 
     return json.loads(pq.read_schema(path).metadata[_KEY.encode()]), rows()

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import math
 import secrets
 from collections.abc import Callable
 from datetime import timedelta
-from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
-from rising_bandits import _checks, policies
+from rising_bandits import policies
 from rising_bandits.errors import InputError
 from rising_bandits.policies.base import Policy
 from rising_bandits.problems.base import Problem
 from rising_bandits.studies.events import Event
-from rising_bandits.studies.files import read
+from rising_bandits.studies.files import bring, read
 from rising_bandits.studies.log import Log
 from rising_bandits.studies.scales import UNIT, Scale
 from rising_bandits.studies.settings import Settings, begin, problem_body
@@ -23,7 +21,6 @@ from rising_bandits.studies.storage import DEFAULT, Storage
 from rising_bandits.studies.study import Study
 
 Clock = Callable[[], float]
-_BATCH = 20_000
 
 
 def create(
@@ -76,10 +73,10 @@ def create(
         policy=type(policy).__name__,
         parameters=policy.parameters(),
         horizon=horizon,
-        seed=secrets.randbits(63) if seed is None else _checks.integer("seed", seed, low=0),
+        seed=secrets.randbits(63) if seed is None else seed,
         scale=scale,
-        expires=_seconds(expires),
-        reorder=_checks.integer("reorder", reorder, low=1, high=100_000),
+        expires=expires.total_seconds() if isinstance(expires, timedelta) else expires,
+        reorder=reorder,
     )
     body = problem_body(problem, {})
     # A policy that cannot decide about this problem says so here, before anything was written.
@@ -134,7 +131,7 @@ def load(
 
     ``name`` is its name in this storage, by default the one it had.
     """
-    found, settings, events = read(Path(path))
+    found, settings, rows = read(Path(path))
     name = found if name is None else name
     _check_name(name)
     kind = _policy_class(settings.policy, policy)
@@ -143,14 +140,9 @@ def load(
         if writer.study(name) is not None:
             raise InputError(f"name must be new, but there is a study {name!r}; pass another name")
         number = writer.add_study(name, settings.as_dict())
-        while batch := list(islice(events, _BATCH)):
-            writer.append(number, batch)
-        # What cannot be followed must not be there: the log is gone through before it is kept.
         log = Log(name, number, settings, database, kind, problem)
-        try:
-            fold = log.follow(writer)
-        except (KeyError, TypeError, ValueError, AssertionError, IndexError) as error:
-            raise InputError(f"{str(path)!r} cannot be followed ({error}); nothing was imported") from None
+        fold = bring(log, writer, Path(path), rows)
+    log.adopt(fold)
     log.keep_snapshot(fold)
     return Study(log)
 
@@ -183,14 +175,6 @@ def _check_name(name: Any) -> None:
 
 def _listed(known: list[str]) -> str:
     return ", ".join(map(repr, known[:6])) + (", ..." if len(known) > 6 else "") if known else "there are none"
-
-
-def _seconds(expires: timedelta | float | None) -> float | None:
-    if expires is None:
-        return None
-    seconds = expires.total_seconds() if isinstance(expires, timedelta) else expires
-    wanted = "a timedelta or a positive number of seconds, or None for never"
-    return _checks.number("expires", seconds, low=0.0, high=math.inf, open_low=True, wanted=wanted)
 
 
 def _policy_class(name: str, given: Policy | type[Policy] | None) -> type[Policy]:

@@ -91,6 +91,14 @@ class Log:
         self._take(self._fold, reader.later(self.number, self._fold.seq))
         return self._fold
 
+    def begin(self, first: Event) -> Fold:
+        """The study after its first event."""
+        return begin(self.settings, self._kind(**self.settings.parameters), first, self.resolve)
+
+    def adopt(self, fold: Fold) -> None:
+        """Go on from what the log amounts to, as someone who wrote it knows."""
+        self._fold = fold
+
     def _load(self, reader: Reader, upto: int | None = None) -> Fold:
         """The newest snapshot, or else the first event."""
         body = reader.snapshot(self.number, upto)
@@ -103,7 +111,7 @@ class Log:
         first = next(iter(reader.later(self.number, 0)), None)
         if first is None:
             raise InputError(f"study {self.name!r} is gone: it was deleted")
-        return begin(self.settings, self._kind(**self.settings.parameters), first, self.resolve)
+        return self.begin(first)
 
     def before(self, reader: Reader, seq: int) -> Fold:
         """What was known just before an event; not to be changed."""

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from rising_bandits import _checks
 from rising_bandits.errors import InputError
 from rising_bandits.policies.base import Policy
 from rising_bandits.problems.base import Label, Problem, _plain
@@ -44,6 +45,18 @@ class Settings:
             raise InputError(f"settings must be of format {FORMAT}, got {data.get('format')!r}; upgrade rising-bandits")
         given = {key: value for key, value in data.items() if key != "format"}
         return Settings(**{**given, "scale": scale_from_spec(given["scale"])})
+
+    def __post_init__(self) -> None:
+        for name, low, high in (("seed", 0, None), ("reorder", 1, 100_000), ("horizon", 1, None)):
+            if name != "horizon" or self.horizon is not None:
+                _checks.integer(name, getattr(self, name), low=low, high=high)
+        if self.expires is not None:
+            wanted = "a timedelta or a positive number of seconds, or None for never"
+            _checks.number("expires", self.expires, low=0.0, open_low=True, wanted=wanted)
+
+    def late(self, asked_at: float, now: float) -> float | None:
+        """The time after which a decision expired, or None if it has not."""
+        return self.expires if self.expires is not None and now >= asked_at + self.expires else None
 
     def rng(self, decision: int) -> np.random.Generator:
         """The generator of one decision: nothing of it needs to be stored, and no process can be ahead of it."""

@@ -15,6 +15,7 @@ from rising_bandits._checks import Floats
 from rising_bandits.errors import InputError
 from rising_bandits.policies.base import Policy
 from rising_bandits.problems.base import Label, Problem
+from rising_bandits.studies.events import MOST_ROUNDS
 from rising_bandits.studies.explain import Explanation, Reason, explain_choice, reasons
 from rising_bandits.studies.files import export, export_history
 from rising_bandits.studies.fold import Entry, Fold
@@ -99,7 +100,8 @@ class Study:
         """Decisions that can still be told, oldest first (among the newest ``reorder``)."""
         with self._log.look() as (fold, reader):
             entries = [entry for entry in fold.waiting.values() if not entry.closed]
-            return [self._decision(fold, entry) for entry in entries if self._late(entry, reader.now) is None]
+            late = self.settings.late
+            return [self._decision(fold, entry) for entry in entries if late(entry.asked_at, reader.now) is None]
 
     @overload
     def ask(self, n: None = None, *, unavailable: Iterable[Label] = ()) -> Decision: ...
@@ -149,7 +151,7 @@ class Study:
                 number = self._id(decision)
                 entry = self._log.entry(turn.fold, turn.writer, number)
                 entry = staged.get(entry.decision, entry)
-                late = self._late(entry, turn.now)
+                late = self.settings.late(entry.asked_at, turn.now)
                 body = tell_body(turn.fold, entry, outcomes, self.scale, final=final, late=late, moved=moved)
                 news.append(body is not None)
                 if body is not None:
@@ -168,10 +170,6 @@ class Study:
         if (there.storage.url, there.number) != (here.storage.url, here.number):
             raise InputError(f"decision must be one of study {self.name!r}, got one of {decision.study.name!r}")
         return decision.id
-
-    def _late(self, entry: Entry, now: float) -> float | None:
-        expires = self.settings.expires
-        return expires if expires is not None and now >= entry.asked_at + expires else None
 
     def _decision(self, fold: Fold, entry: Entry) -> Decision:
         expires = self.settings.expires
@@ -234,7 +232,7 @@ class Study:
         """
         plays = read_plays(logs, self.scale)
         longest = max(len(raw) for _, raw, _ in plays)
-        count = longest if rounds is None else _checks.integer("rounds", rounds, low=longest)
+        count = longest if rounds is None else _checks.integer("rounds", rounds, low=longest, high=MOST_ROUNDS)
         with self._log.turn() as turn:
             keys = [self._log.key(turn.fold, label) for label, _, _ in plays]
             turn.fold.live.policy.copy().absorb(0, np.zeros(0))

@@ -1,0 +1,117 @@
+"""Whether an event is one that a study would have written itself: what comes from a file may have been edited."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from rising_bandits import _checks
+from rising_bandits.errors import InputError
+from rising_bandits.studies.events import MOST_ROUNDS, Event
+from rising_bandits.studies.fold import Fold
+from rising_bandits.studies.log import Log
+from rising_bandits.studies.settings import problem_body
+from rising_bandits.studies.storage import Reader
+from rising_bandits.studies.telling import tell_body
+
+_CLOSE = 1e-9
+"""Values are kept as they were computed; another machine's logarithm may differ in the last digit."""
+
+
+def check_first(log: Log, event: Event) -> None:
+    """Refuse a first event that no study begins with."""
+    if event.kind != "problem":
+        raise InputError(f"a log begins with a problem, got {event.kind!r}")
+    _check_problem(log, event.body, {})
+
+
+def check(log: Log, fold: Fold, reader: Reader, event: Event) -> None:
+    """Refuse an event that the study, as it is in the fold, would not write next."""
+    body = event.body
+    if event.kind == "ask":
+        _check_ask(fold, event)
+    elif event.kind in ("tell", "piece"):
+        _check_tell(log, fold, reader, event)
+    elif event.decision is not None:
+        raise InputError(f"an event of kind {event.kind!r} is of no decision, got {event.decision!r}")
+    elif event.kind == "problem":
+        _check_problem(log, body, fold.key_of)
+        off = np.array([key in fold.retired for key in body["keys"]])
+        if off.any() and not log.resolve(body).oracle.can(off):
+            raise InputError("the problem has no feasible super arm without the retired arms")
+    else:
+        keys = _known(fold, body["arms"], distinct=False)
+        if event.kind == "retire":
+            mask = fold.mask(keys)
+            if mask is not None and not fold.arms.problem.oracle.can(mask):
+                raise InputError("no super arm is left without the retired arms")
+        elif event.kind == "import":
+            _check_import(log, fold, body)
+
+
+def _check_problem(log: Log, body: dict[str, Any], key_of: Any) -> None:
+    wanted = problem_body(log.resolve(body), key_of)
+    for part in ("labels", "keys", "unreachable"):
+        if body[part] != wanted[part]:
+            raise InputError(f"{part} of the problem must be {wanted[part]!r}, got {body[part]!r}")
+
+
+def _check_ask(fold: Fold, event: Event) -> None:
+    if event.decision != fold.decisions + 1:
+        raise InputError(f"the next decision must be {fold.decisions + 1}, got {event.decision!r}")
+    keys = _known(fold, event.body["arms"])
+    arms = fold.arms.numbers(keys)
+    if not fold.arms.problem.oracle.is_feasible(arms):
+        raise InputError(f"the arms {_named(fold, keys)} are no feasible super arm")
+    off = fold.retired.union(_known(fold, event.body.get("off", []), distinct=False))
+    if not off.isdisjoint(keys):
+        raise InputError(f"the arms {_named(fold, sorted(off.intersection(keys)))} could not be used then")
+
+
+def _check_tell(log: Log, fold: Fold, reader: Reader, event: Event) -> None:
+    body = event.body
+    entry = log.entry(fold, reader, event.decision)
+    raw = body["raw"]
+    keys = [_checks.integer("arm", key, low=0, high=len(fold.labels) - 1) for key in body["arms"]]
+    if len(set(keys)) < len(keys):
+        raise InputError(f"outcomes must name each arm once, got {_named(fold, keys)}")
+    outcomes = {fold.labels[key]: outcome for key, outcome in zip(keys, raw, strict=True)}
+    late = log.settings.late(entry.asked_at, event.at)
+    wanted = tell_body(fold, entry, outcomes, log.settings.scale, final=event.kind == "tell", late=late)
+    if wanted is None:
+        raise InputError(f"decision {event.decision} was told the same before")
+    _check_values(body.get("value", raw), wanted.get("value", wanted["raw"]))
+    if entry.decision not in fold.waiting:
+        for part in ("of", "again", "told", "past"):
+            if body.get(part) != wanted.get(part):
+                raise InputError(f"{part!r} of a tell this late must be {wanted.get(part)!r}, got {body.get(part)!r}")
+
+
+def _check_import(log: Log, fold: Fold, body: dict[str, Any]) -> None:
+    scale = log.settings.scale
+    for key, raw, values in zip(body["arms"], body["raw"], body["value"], strict=True):
+        _check_values(values, [scale.value(outcome, f"outcome of {fold.labels[key]!r}")[1] for outcome in raw])
+    _checks.integer("rounds", body["rounds"], low=max(map(len, body["raw"])), high=MOST_ROUNDS)
+
+
+def _check_values(values: Any, wanted: list[float]) -> None:
+    for value, right in zip(values, wanted, strict=True):
+        if not math.isclose(_checks.number("value", value, low=0.0, high=1.0), right, rel_tol=0.0, abs_tol=_CLOSE):
+            raise InputError(f"the value of this outcome is {right!r}, got {value!r}")
+
+
+def _known(fold: Fold, keys: Any, *, distinct: bool = True) -> list[int]:
+    """Checked keys of arms that the problem has."""
+    found = [_checks.integer("arm", key, low=0) for key in keys]
+    unknown = [key for key in found if key not in fold.arms.arm_of]
+    if unknown:
+        raise InputError(f"the problem has no arm of the key {unknown[0]}")
+    if distinct and len(set(found)) < len(found):
+        raise InputError(f"arms must be named once each, got {_named(fold, found)}")
+    return found
+
+
+def _named(fold: Fold, keys: list[int]) -> str:
+    return ", ".join(repr(fold.labels[key]) for key in keys)
