@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import time
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,22 @@ def test_ask_tell_stop_and_go_on(storage):
     assert again.indices().tolist() == study.indices().tolist()
     assert len(again.history()) == len(study.history()) > 100
     assert again.ask().super_arm == rb.studies.open("s", storage=storage).open_decisions()[-1].super_arm
+
+
+def test_only_the_clock_of_the_server_counts(storage, monkeypatch):
+    study = files.make(storage, expires=3600)
+    decision = study.ask()
+    real = time.time
+    for wrong in (-1e6, 1e6):
+        monkeypatch.setattr(time, "time", lambda wrong=wrong: real() + wrong)
+        assert [held.id for held in study.open_decisions()] == [decision.id]
+        assert abs(study.ask().asked_at - decision.asked_at) < 600
+        monkeypatch.setattr(time, "time", real)
+        study.tell_many([(held, {}) for held in study.open_decisions()[1:]])
+    monkeypatch.setattr(time, "time", lambda: real() + 1e6)
+    fresh = rb.studies.create("fresh", files.PROBLEM, rb.CRUCB(), storage=storage)
+    with fresh._log.look() as (_, reader):
+        assert abs(next(reader.later(fresh._log.number, 0)).at - decision.asked_at) < 600
 
 
 def test_both_kinds_of_storage_decide_alike(storage, tmp_path):

@@ -12,6 +12,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -45,11 +46,8 @@ _OF_DECISION = (
     )
     .order_by(EVENTS.c.seq)
 )
-_LOCK_ROW = (
-    sa.select(STUDIES.c.id, sa.func.extract("epoch", sa.func.clock_timestamp()))
-    .where(STUDIES.c.id == sa.bindparam("study"))
-    .with_for_update()
-)
+_SERVER_CLOCK = sa.func.extract("epoch", sa.func.clock_timestamp())
+_LOCK_ROW = sa.select(STUDIES.c.id, _SERVER_CLOCK).where(STUDIES.c.id == sa.bindparam("study")).with_for_update()
 
 
 # Building an encoder takes longer than encoding a small body.
@@ -183,21 +181,25 @@ class Storage:
     def read(self) -> Iterator[Reader]:
         """One consistent look, while others may write."""
         with self._transaction("BEGIN") as connection:
-            yield Reader(connection, self._now(None))
+            yield Reader(connection, lambda: self._now(connection))
 
     @contextlib.contextmanager
     def write(self, study: int | None = None) -> Iterator[Writer]:
         """The lock of a study, or of all studies (None), until the block ends; then everything is committed."""
         with self._transaction("BEGIN IMMEDIATE") as connection:
-            server: float | None = None
+            row = None
             if not self.sqlite and study is not None:
                 row = connection.execute(_LOCK_ROW, {"study": study}).one_or_none()
-                server = None if row is None else float(row[1])
-            yield Writer(connection, self._now(server))
+            now = self._now(connection, None if row is None else float(row[1]))
+            yield Writer(connection, lambda: now)
 
-    def _now(self, server: float | None) -> float:
+    def _now(self, connection: sa.Connection, server: float | None = None) -> float:
         """The clock that was handed in, else the database server's, else this machine's."""
-        return self.clock() if self.clock is not None else time.time() if server is None else server
+        if self.clock is not None:
+            return self.clock()
+        if self.sqlite:
+            return time.time()
+        return float(connection.execute(sa.select(_SERVER_CLOCK)).scalar_one()) if server is None else server
 
     def _migrate(self) -> None:
         """Bring the tables to the newest version, or refuse those of a newer program."""
@@ -224,9 +226,14 @@ def _begin(connection: sa.Connection) -> None:
 class Reader:
     """What can be read within a transaction."""
 
-    def __init__(self, connection: sa.Connection, now: float) -> None:
-        self._connection, self.now = connection, now
+    def __init__(self, connection: sa.Connection, clock: Callable[[], float]) -> None:
+        self._connection, self._clock = connection, clock
         self._mark = "?" if connection.dialect.paramstyle == "qmark" else "%s"
+
+    @cached_property
+    def now(self) -> float:
+        """The time of this transaction. Most looks do not ask for it, and a server's clock costs a question."""
+        return self._clock()
 
     def _run(self, statement: str, parameters: Any, *, many: bool = False) -> Any:
         """A statement by the driver itself, within the same transaction."""
