@@ -781,6 +781,16 @@ def test_names_open_delete(storage):
         study.ask()
 
 
+def test_a_scale_that_could_not_be_opened_again_is_refused(tmp_path):
+    class Mine(Range):
+        def _to(self, outcome):
+            return outcome**2
+
+    with pytest.raises(rb.InputError, match=r"scale must be one of Range, Log, .* got .*Mine\("):
+        make(f"sqlite:///{tmp_path}/x.db", scale=Mine())
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [

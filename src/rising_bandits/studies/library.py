@@ -15,7 +15,7 @@ from rising_bandits.problems.base import Problem
 from rising_bandits.studies.events import Event
 from rising_bandits.studies.files import bring, read
 from rising_bandits.studies.log import Log
-from rising_bandits.studies.scales import UNIT, Scale
+from rising_bandits.studies.scales import UNIT, Scale, check_kept
 from rising_bandits.studies.settings import Settings, begin, problem_body
 from rising_bandits.studies.storage import DEFAULT, Storage
 from rising_bandits.studies.study import Study
@@ -69,6 +69,7 @@ def create(
     scale = UNIT if scale is None else scale
     if not isinstance(cast(object, scale), Scale):
         raise InputError(f"scale must be a Scale such as Range(0, 200, lower_is_better=True), got {scale!r}")
+    check_kept(scale)
     settings = Settings(
         policy=type(policy).__name__,
         parameters=policy.parameters(),

@@ -235,3 +235,12 @@ def scale_from_spec(spec: Mapping[str, Any]) -> Scale:
         raise InputError(f"scale must be one of {', '.join(_TYPES)}, got {kind!r}")
     scale: Scale = _TYPES[kind](**arguments)
     return scale
+
+
+def check_kept(scale: Scale) -> None:
+    """Refuse a scale that could not be made again when its study is opened: code is not kept, only parameters are."""
+    if type(scale) not in _TYPES.values():
+        raise InputError(
+            f"scale must be one of {', '.join(_TYPES)}, for a study that is opened again finds no others; got "
+            f"{scale!r}: map outcomes to [0, 1] before they are told instead"
+        )
