@@ -496,6 +496,17 @@ def test_several_tells_count_together_or_not_at_all(storage):
     ]
 
 
+@pytest.mark.parametrize("reports", [[1], 5, None, "ab", {1: {}}, [(1, {}, 2)], [(1,)], ["ab"], [{1: 2, 3: 4}]])
+def test_what_is_no_report_is_refused(storage, reports):
+    study = make(storage)
+    study.ask()
+    before = log_of(study)
+    with pytest.raises(rb.InputError, match="must be"):
+        study.tell_many(reports)
+    assert log_of(study) == before
+    assert study.tell_many([]) == []
+
+
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.binary(max_size=3),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),

@@ -244,6 +244,15 @@ def test_a_damaged_file_imports_nothing(storage, tmp_path, damage):
     assert rb.studies.names(storage=storage) == ["s"]
 
 
+def test_a_folder_is_not_written_over(storage, tmp_path):
+    study = make(storage)
+    (tmp_path / "there.parquet").mkdir()
+    for write in (study.export, study.export_history):
+        with pytest.raises(rb.InputError, match=r"path must be a file to write to, but '.*there.parquet' is a folder"):
+            write(tmp_path / "there.parquet")
+    assert [path.name for path in tmp_path.iterdir() if "tmp" in path.name] == []
+
+
 def busy(storage, **options):
     """A study in which everything happened that can happen, with tells late and in pieces."""
     study = make(storage, scale=Decay(half=2.0, unit="s"), reorder=6, **options)

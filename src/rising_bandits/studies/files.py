@@ -34,7 +34,7 @@ _LATEST = 9e9
 
 def export(log: Log, path: Path) -> Path:
     """Write the log of a study."""
-    write = {".parquet": _write_parquet, ".jsonl": _write_lines}[_suffix(path)]
+    write = {".parquet": _write_parquet, ".jsonl": _write_lines}[_target(path)]
     header = {"format": FORMAT, "name": log.name, "settings": log.settings.as_dict()}
     with log.look() as (fold, reader):
         events = reader.later(log.number, 0)
@@ -46,10 +46,10 @@ def export(log: Log, path: Path) -> Path:
 
 def export_history(log: Log, path: Path) -> Path:
     """Write a row for every outcome."""
+    suffix = _target(path)
     table = history(log)
     table["arm"] = [str(arm) for arm in table["arm"]]
     table["super_arm"] = [[str(arm) for arm in arms] for arms in table["super_arm"]]
-    suffix = _suffix(path)
     with replacing(path) as aside:
         if suffix == ".parquet":
             table.to_parquet(aside, index=False)
@@ -161,6 +161,13 @@ def _suffix(path: Path) -> str:
     if path.suffix not in SUFFIXES:
         raise InputError(f"path must end in .parquet or .jsonl, got {str(path)!r}")
     return path.suffix
+
+
+def _target(path: Path) -> str:
+    """The suffix of a file that can be written."""
+    if path.is_dir():
+        raise InputError(f"path must be a file to write to, but {str(path)!r} is a folder")
+    return _suffix(path)
 
 
 def _row(event: Event, labels: list[Any]) -> dict[str, Any]:

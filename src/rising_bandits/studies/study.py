@@ -142,7 +142,7 @@ class Study:
         self, reports: Iterable[tuple[int | Decision, Mapping[Label, float]]], *, final: bool = True
     ) -> list[bool]:
         """Several tells in one transaction: all of them count, or one is refused and none does."""
-        pairs = list(reports)
+        pairs = _pairs(reports)
         with self._log.turn() as turn:
             staged: dict[int, Entry] = {}
             news = []
@@ -304,3 +304,15 @@ def _list(name: str, labels: Iterable[Label]) -> list[Label]:
     if isinstance(labels, str) or not isinstance(labels, Iterable):
         raise InputError(f"{name} must be a list of labels, as in [{labels!r}], got {labels!r}")
     return list(labels)
+
+
+def _pairs(reports: Any) -> list[tuple[Any, Any]]:
+    """Checked reports, before anything is looked up."""
+    wanted = "reports must be pairs of a decision and its outcomes, as in [(1, {'a->b': 0.9})]"
+    if isinstance(reports, str | Mapping) or not isinstance(reports, Iterable):
+        raise InputError(f"{wanted}, got {reports!r}")
+    pairs = list(reports)
+    for report in pairs:
+        if not isinstance(report, tuple | list) or len(report) != 2:
+            raise InputError(f"{wanted}, got {report!r}")
+    return pairs
