@@ -843,7 +843,7 @@ def test_snapshots_are_few_and_change_nothing(storage, monkeypatch):
         import sqlalchemy as sa
 
         count = writer._connection.execute(sa.text("SELECT count(*) FROM rising_snapshots")).scalar_one()
-        assert count == 2
+        assert 2 < count <= 25
         writer._connection.execute(sa.text("DELETE FROM rising_snapshots"))
     from_the_start = rb.studies.open("s", storage=storage)
     assert from_the_start.indices().tolist() == study.indices().tolist()

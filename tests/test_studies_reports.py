@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 import re
+from datetime import datetime, timedelta
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ import rising_bandits as rb
 from rising_bandits.problems.tasks import grid_edges
 from rising_bandits.studies import Decay, Range
 from rising_bandits.studies import explain as explaining
+from rising_bandits.studies import log as study_log
 from rising_bandits.theory import diagnose
 
 ROADS = [("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("b", "c")]
@@ -163,6 +165,35 @@ def test_history_is_a_row_an_outcome_in_the_order_of_learning(storage):
         assert plays.tolist() == list(range(1, len(plays) + 1))
     assert table["super_arm"].iloc[0] == late.super_arm
     assert len(make(storage, name="empty").history()) == 0
+
+
+@pytest.mark.parametrize("events", [2, 7, 10**6])
+def test_a_part_of_the_history_is_a_part_of_the_whole(storage, monkeypatch, events):
+    """With late tells, pieces, resets and imports, from snapshots at many places or from the beginning."""
+    monkeypatch.setattr(study_log, "SNAPSHOT_EVENTS", events)
+    clock = itertools.count(1_000_000.0).__next__
+    study = busy(storage, clock=clock)
+    play(study, 5)
+    study.reset(["a->b"])
+    table = study.history()
+    assert table["forgotten"].any()
+    assert not table["forgotten"].all()
+    for last in (1, 2, 5, 11, 23, len(table) - 1, len(table), len(table) + 5):
+        assert study.history(last=last).equals(table.tail(last).reset_index(drop=True))
+    for time in sorted(set(table["told_at"])):
+        wanted = table[table["told_at"] >= time].reset_index(drop=True)
+        assert study.history(since=time).equals(wanted)
+        assert study.history(since=time.timestamp(), last=3).equals(wanted.tail(3).reset_index(drop=True))
+    assert len(study.history(since=timedelta(days=1000))) == len(table)
+    assert len(study.history(since=timedelta(0))) == 0
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"last": 0}, {"last": 2.5}, {"since": "monday"}, {"since": math.nan}, {"since": datetime(2026, 1, 1)}]
+)
+def test_bad_bounds_of_the_history_are_refused(storage, wrong):
+    with pytest.raises(rb.InputError, match=f"{next(iter(wrong))} must be"):
+        make(storage).history(**wrong)
 
 
 def test_history_goes_into_the_diagnosis_and_back_into_a_study(storage):

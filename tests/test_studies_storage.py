@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
+import math
 import os
 import random
 import signal
@@ -18,8 +20,10 @@ import pytest
 import sqlalchemy as sa
 
 import rising_bandits as rb
+from rising_bandits.studies import log as study_log
 from rising_bandits.studies import migrate, schema
-from rising_bandits.studies.storage import Storage
+from rising_bandits.studies.fold import Fold
+from rising_bandits.studies.storage import Storage, spare
 
 WORKERS = Path(__file__).with_name("studies_workers.py")
 PROBLEM = rb.problems.ShortestPath([("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("b", "c")], "a", "d")
@@ -271,6 +275,68 @@ def test_migrations_lead_to_the_tables_that_the_program_uses(tmp_path):
             assert [column["name"] for column in found.get_columns(table.name)] == [
                 column.name for column in table.columns
             ]
+
+
+@pytest.mark.parametrize("step", [1, 7, 2_000])
+def test_snapshots_are_few_and_close_to_every_event(step):
+    """Of a log that grows for long, with a snapshot every ``step`` events and now and then a gap."""
+    dice = random.Random(1)
+    kept, seq = [], 0
+    for count in range(1, 4_001):
+        seq += step * (1 if dice.random() < 0.95 else dice.randint(2, 30))
+        gone = spare([*kept, seq])
+        before, kept = kept, [old for old in [*kept, seq] if old not in gone]
+        assert kept[-2:] == [*before, seq][-2:]
+        assert len(kept) <= 2 * 16 + 4 * (math.log2(count) + 2)
+        if count % 500 == 0:
+            for older, newer in itertools.pairwise([0, *kept[:-2]]):
+                # The gaps that were there from the beginning cannot be closed.
+                assert newer - older <= max(30 * step, min((seq - older) / 2, seq / 16))
+
+
+def long_log(path, monkeypatch):
+    """A study of a few thousand decisions with a snapshot every fifty events."""
+    monkeypatch.setattr(study_log, "SNAPSHOT_EVENTS", 50)
+    monkeypatch.setattr(study_log, "_BYTES_PER_EVENT", 10**9)
+    study = make(f"sqlite:///{path}")
+    for number in range(1, 1_201):
+        decision = study.ask()
+        study.tell(decision, outcomes(number, decision.super_arm))
+    return study
+
+
+def test_an_old_decision_is_explained_from_a_snapshot_near_it(tmp_path, monkeypatch):
+    study = long_log(tmp_path / "s.db", monkeypatch)
+    whole = len(rows(tmp_path / "s.db"))
+    moved = rb.studies.load(study.export(tmp_path / "s.jsonl"), "moved", storage=f"sqlite:///{tmp_path}/s.db")
+    wanted = {number: study.explain(number).to_dict() for number in (900, 1_190)}
+    applied = []
+    apply = Fold.apply
+    monkeypatch.setattr(Fold, "apply", lambda fold, event: applied.append(event.seq) or apply(fold, event))
+    for seen in (study, moved):
+        for number in (900, 1_190):
+            applied.clear()
+            found = seen.explain(number).to_dict()
+            assert {**found, "study": "s"} == wanted[number]
+            assert 0 < len(applied) <= whole / 16 + 50
+    with contextlib.closing(sqlite3.connect(tmp_path / "s.db")) as connection, connection:
+        connection.execute("DELETE FROM rising_snapshots")
+    again = rb.studies.open("s", storage=f"sqlite:///{tmp_path}/s.db")
+    assert again.explain(900).to_dict() == wanted[900]
+
+
+def test_a_part_of_a_long_history_is_read_from_a_snapshot_near_it(tmp_path, monkeypatch):
+    study = long_log(tmp_path / "s.db", monkeypatch)
+    table = study.history()
+    applied = []
+    apply = Fold.apply
+    monkeypatch.setattr(Fold, "apply", lambda fold, event: applied.append(event.seq) or apply(fold, event))
+    assert study.history(last=100).equals(table.tail(100).reset_index(drop=True))
+    assert len(applied) <= 300
+    applied.clear()
+    since = table["told_at"].iloc[-80]
+    assert study.history(since=since).equals(table[table["told_at"] >= since].reset_index(drop=True))
+    assert len(applied) <= 300
 
 
 def test_power_safe_waits_for_the_disk(tmp_path):

@@ -105,6 +105,7 @@ def bring(log: Log, writer: Writer, path: Path, rows: Iterator[Any]) -> Fold:
             said = {name: part for name, part in _row(event, fold.labels).items() if name in row}
             if said != {name: row[name] for name in said}:
                 raise InputError("the columns arms and outcomes do not say what body says, which is what counts")
+            log.pass_by(writer, fold)
         pending.append(event)
     if fold is None:
         raise InputError(f"{str(path)!r} holds no event; nothing was imported")

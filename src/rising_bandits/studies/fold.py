@@ -23,6 +23,7 @@ from rising_bandits.policies.levels import Underway
 from rising_bandits.problems.base import Label, Problem
 from rising_bandits.studies.arms import Arms
 from rising_bandits.studies.events import Event, raw_of, values_of
+from rising_bandits.studies.tally import Tally
 
 Resolve = Callable[[dict[str, Any]], Problem]
 """From the body of a problem event to the problem."""
@@ -40,6 +41,7 @@ class Entry:
     """What was told so far, by key, in [0, 1]; None if nothing was."""
     told: list[dict[int, float]] = field(default_factory=list)
     """The content of each tell, in the user's unit."""
+    told_at: list[float] = field(default_factory=list)
     closed: bool = False
     rounds: int = 1
     control: Event | None = None
@@ -59,6 +61,7 @@ class Entry:
         """Take in a piece or the final tell."""
         self.values = {**(self.values or {}), **values_of(event.body)}
         self.told.append(raw_of(event.body))
+        self.told_at.append(event.at)
         self.closed = self.closed or event.kind == "tell"
         self._feedback = None
 
@@ -160,6 +163,8 @@ class Fold:
         """The newest problem and its keys."""
         self.arms_since = 1
         """The event that brought it."""
+        self.tally = Tally()
+        """Of what is settled."""
         self.window: deque[Entry] = deque()
         self.waiting: dict[int, Entry] = {}
         """Decisions of the window by number."""
@@ -251,6 +256,7 @@ class Fold:
             self.waiting.pop(entry.decision, None)
             if entry.counts:
                 done.append(entry)
+                self.tally.take(entry)
         self._effects -= len(done)
         if self._effects == 0 and self._live is not None:
             # It has taken in just these.

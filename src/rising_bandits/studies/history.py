@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
 from typing import Any
 
+from rising_bandits import _checks
 from rising_bandits.errors import InputError
 from rising_bandits.problems.base import Label
 from rising_bandits.studies.arms import Arms
@@ -13,9 +15,12 @@ from rising_bandits.studies.events import Event, raw_of, values_of
 from rising_bandits.studies.fold import Entry, Fold, Learned, Resolve
 from rising_bandits.studies.log import Log
 from rising_bandits.studies.scales import Scale
+from rising_bandits.studies.storage import Reader
+from rising_bandits.studies.tally import Tally
 from rising_bandits.theory.logs import read_logs
 
 COLUMNS = ["decision_id", "arm", "play", "outcome", "value", "round", "asked_at", "told_at", "super_arm", "forgotten"]
+_TOLD_AT, _FORGOTTEN = COLUMNS.index("told_at"), COLUMNS.index("forgotten")
 
 
 class _Order(Learned):
@@ -32,7 +37,12 @@ class _Order(Learned):
 def in_order(first: Event, events: Iterable[Event], resolve: Resolve, reorder: int) -> Iterator[Entry]:
     """What counts after the first event, in the order in which it counts, whenever it was told."""
     order = _Order(Arms(resolve(first.body), first.body))
-    fold = Fold(order, order.arms.problem.labels, resolve, reorder)
+    return _settling(Fold(order, order.arms.problem.labels, resolve, reorder), events)
+
+
+def _settling(fold: Fold, events: Iterable[Event]) -> Iterator[Entry]:
+    """Entries as they settle, without the policy, and then those that are not settled yet."""
+    order = fold.settled = _Order(fold.settled.arms)
     for event in events:
         fold.apply(event)
         yield from order.entries
@@ -40,73 +50,103 @@ def in_order(first: Event, events: Iterable[Event], resolve: Resolve, reorder: i
     yield from (entry for entry in fold.window if entry.counts)
 
 
-def history(log: Log) -> Any:
-    """A DataFrame with a row for every outcome of a study."""
+def history(log: Log, last: int | None = None, since: Any = None) -> Any:
+    """A DataFrame with a row for every outcome of a study, or for some of them; see `Study.history`."""
     # It takes longer to import than everything else that a study needs.
     import pandas as pd
 
-    with log.look() as (fold, reader):
-        labels = list(fold.labels)
-        first, *events = reader.later(log.number, 0)
-    asked = {event.decision: event for event in events if event.kind == "ask"}
-    told: dict[tuple[int | None, int], tuple[float, float, float]] = {}
-    for event in events:
-        if event.kind in ("tell", "piece"):
-            values = values_of(event.body)
-            for key, raw in raw_of(event.body).items():
-                # A final tell may repeat what a piece told: it was learnt from the piece.
-                told.setdefault((event.decision, key), (event.at, raw, values[key]))
-    rows: list[list[Any]] = []
-    since: dict[int, int] = {}
-    """Per key: the row before which its plays are forgotten."""
-    plays: Counter[int] = Counter()
-    ended: Counter[int] = Counter()
-    """Per key: the plays of the arm that it was before it last began anew."""
-    rounds = 0
-    for entry in in_order(first, events, log.resolve, log.settings.reorder):
-        if entry.control is not None:
-            rounds += _control(entry.control, rows, plays, ended, since, labels)
-            continue
-        number = entry.decision or entry.late
-        ask = asked[number]
-        arms = [labels[key] for key in ask.body["arms"]]
-        for key in ask.body["arms"]:
-            past = key in entry.past
-            if past or key in (entry.values or {}):
-                count = ended if past else plays
-                count[key] += 1
-                at, raw, value = told[number, key]
-                rows.append([number, key, count[key], raw, value, rounds + entry.rounds, ask.at, at, arms, past])
-        rounds += entry.rounds
-    for place, row in enumerate(rows):
-        row[9] = row[9] or place < since.get(row[1], 0)
-        row[1] = labels[row[1]]
-    table = pd.DataFrame(rows, columns=COLUMNS)
+    if last is not None:
+        last = _checks.integer("last", last, low=1, wanted="a number of rows, at least 1")
+    with log.look() as (now, reader):
+        time = None if since is None else _time(since, reader.now)
+        rows: deque[list[Any]] = deque(maxlen=last)
+        begun: Counter[int] = Counter()
+        fold = _start(log, reader, now, last, time)
+        if fold is not None:
+            rows.extend(row for row in _rows(log, reader, fold, begun) if time is None or row[_TOLD_AT] >= time)
+    for row in rows:
+        era = row.pop()
+        row[_FORGOTTEN] = row[_FORGOTTEN] or begun[row[1]] > era
+        row[1] = now.labels[row[1]]
+    table = pd.DataFrame(list(rows), columns=COLUMNS)
     for column in ("asked_at", "told_at"):
         table[column] = pd.to_datetime(table[column].astype("float64"), unit="s", utc=True)
     return table.astype({"decision_id": "Int64", "play": "int64", "round": "int64", "forgotten": "bool"})
 
 
-def _control(
-    event: Event,
-    rows: list[list[Any]],
-    plays: Counter[int],
-    ended: Counter[int],
-    since: dict[int, int],
-    labels: list[Label],
-) -> int:
-    """Take in what is not a decision; returns the rounds that it brought."""
-    if event.kind == "import":
-        for key, raw, values in zip(event.body["arms"], event.body["raw"], event.body["value"], strict=True):
-            for outcome, value in zip(raw, values, strict=True):
-                plays[key] += 1
-                rows.append([None, key, plays[key], outcome, value, 0, None, event.at, [labels[key]], False])
-        return int(event.body["rounds"])
-    gone = set(event.body["arms"]) if event.kind == "reset" else set(plays) - set(event.body["keys"])
-    for key in gone:
-        ended[key], plays[key] = plays[key], 0
-        since[key] = len(rows)
-    return 0
+def _time(since: Any, now: float) -> float:
+    """A moment in seconds since 1970."""
+    if isinstance(since, timedelta):
+        return now - since.total_seconds()
+    if isinstance(since, datetime) and since.tzinfo is not None:
+        # Times are kept more finely than a datetime can say; one from the table must find its own row.
+        return since.timestamp() - 1e-6
+    wanted = "a datetime with a time zone, a timedelta back from now, or seconds since 1970"
+    return _checks.number("since", since, wanted=wanted)
+
+
+def _start(log: Log, reader: Reader, now: Fold, last: int | None, time: float | None) -> Fold | None:
+    """The study at the newest snapshot that all wanted rows come after, or at its beginning; None if there are none."""
+    if time is not None:
+        first = reader.first_since(log.number, time)
+        return None if first is None else log.at(reader, first - 1)
+    wanted = 0
+    if last is not None:
+        total = now.tally.copy()
+        for entry in now.window:
+            if entry.counts:
+                total.take(entry)
+        wanted = total.outcomes - last
+    fold = log.at(reader, now.seq if wanted > 0 else 1)
+    while fold.tally.outcomes > max(wanted, 0):
+        fold = log.at(reader, fold.seq - 1)
+    return fold
+
+
+def _rows(log: Log, reader: Reader, fold: Fold, begun: Counter[int]) -> Iterator[list[Any]]:
+    """Rows in the order of learning; behind each, how often its arm had begun anew by then (``begun`` goes on)."""
+    tally, labels = fold.tally.copy(), fold.labels
+    for entry in _settling(fold, reader.later(log.number, fold.seq)):
+        if entry.control is not None:
+            if entry.control.kind == "import":
+                yield from _imported(entry.control, tally, labels, begun)
+            begun.update(tally.ending(entry.control))
+        else:
+            number, asked_at, arms, told = _report(log, reader, entry)
+            names = [labels[key] for key in arms]
+            for key in arms:
+                past = key in entry.past
+                if past or key in (entry.values or {}):
+                    play = (tally.ended if past else tally.plays)[key] + 1
+                    at, raw, value = told[key]
+                    rounds = tally.rounds + entry.rounds
+                    yield [number, key, play, raw, value, rounds, asked_at, at, names, past, begun[key]]
+        tally.take(entry)
+
+
+def _imported(event: Event, tally: Tally, labels: list[Label], begun: Counter[int]) -> Iterator[list[Any]]:
+    plays = Counter(tally.plays)
+    for key, raw, values in zip(event.body["arms"], event.body["raw"], event.body["value"], strict=True):
+        for outcome, value in zip(raw, values, strict=True):
+            plays[key] += 1
+            yield [None, key, plays[key], outcome, value, 0, None, event.at, [labels[key]], False, begun[key]]
+
+
+def _report(
+    log: Log, reader: Reader, entry: Entry
+) -> tuple[int, float, tuple[int, ...], dict[int, tuple[float, float, float]]]:
+    """Of a decision: its number, when it was asked for, its arms; and by key when what was told, with its value."""
+    told: dict[int, tuple[float, float, float]] = {}
+    if entry.late:
+        ask, *others = reader.of_decision(log.number, entry.late)
+        for event in others:
+            values = values_of(event.body)
+            # A final tell may repeat what a piece told: it was learnt from the piece.
+            told = {key: (event.at, raw, values[key]) for key, raw in raw_of(event.body).items()} | told
+        return entry.late, ask.at, tuple(ask.body["arms"]), told
+    for at, part in zip(entry.told_at, entry.told, strict=True):
+        told = {key: (at, raw, (entry.values or {})[key]) for key, raw in part.items()} | told
+    return entry.decision, entry.asked_at, entry.arms, told
 
 
 def read_plays(logs: Any, scale: Scale) -> list[tuple[Label, list[float], list[float]]]:

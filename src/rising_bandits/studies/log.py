@@ -113,6 +113,10 @@ class Log:
             raise InputError(f"study {self.name!r} is gone: it was deleted")
         return self.begin(first)
 
+    def at(self, reader: Reader, seq: int) -> Fold:
+        """The study at its newest snapshot up to an event, or at its beginning; for the caller to go on with."""
+        return self._load(reader, upto=seq)
+
     def before(self, reader: Reader, seq: int) -> Fold:
         """What was known just before an event; not to be changed."""
         if self._fold is not None and self._fold.changed < seq:
@@ -162,18 +166,29 @@ class Log:
 
     def keep_snapshot(self, fold: Fold) -> None:
         """Now and then save what reading the log again would cost; the cost is shared by many events."""
-        wait = max(SNAPSHOT_EVENTS, self._snapshot_size // _BYTES_PER_EVENT)
-        if fold.seq - self._snapshot_seq < wait:
+        if not self._due(fold, self._snapshot_seq):
             return
         newest = fold.seq
         # The call that this follows is on disk already: a snapshot that cannot be kept must not make it fail.
         with contextlib.suppress(StorageError), self.storage.write() as writer:
             newest = writer.snapshot_seq(self.number)
-            if fold.seq - newest >= wait and writer.exists(self.number):
-                body = snapshot.dump(fold)
-                writer.keep_snapshot(self.number, fold.seq, body)
-                newest, self._snapshot_size = fold.seq, len(body)
+            if self._due(fold, newest) and writer.exists(self.number):
+                newest = self._write_snapshot(writer, fold)
         self._snapshot_seq = newest
+
+    def pass_by(self, writer: Writer, fold: Fold) -> None:
+        """Leave snapshots on the way, while a whole log is written at once."""
+        if self._due(fold, self._snapshot_seq):
+            self._snapshot_seq = self._write_snapshot(writer, fold)
+
+    def _due(self, fold: Fold, newest: int) -> bool:
+        return fold.seq - newest >= max(SNAPSHOT_EVENTS, self._snapshot_size // _BYTES_PER_EVENT)
+
+    def _write_snapshot(self, writer: Writer, fold: Fold) -> int:
+        body = snapshot.dump(fold)
+        writer.keep_snapshot(self.number, fold.seq, body)
+        self._snapshot_size = len(body)
+        return fold.seq
 
 
 def asked(event: Event) -> Entry:

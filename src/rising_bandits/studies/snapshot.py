@@ -14,6 +14,7 @@ from rising_bandits.problems.base import _label, _plain
 from rising_bandits.studies.arms import Arms
 from rising_bandits.studies.events import Event
 from rising_bandits.studies.fold import Entry, Fold, Learned, Resolve
+from rising_bandits.studies.tally import Tally
 
 FORMAT = 3
 
@@ -30,6 +31,7 @@ def dump(fold: Fold) -> bytes:
         "began": list(fold.began.items()),
         "problem": fold.settled.arms.body,
         "policy": {**fold.settled.policy.state(), "problem": None},
+        "tally": fold.tally.dump(),
         "window": [_entry(entry) for entry in fold.window],
     }
     return zlib.compress(json.dumps(data, separators=(",", ":")).encode(), 1)
@@ -46,6 +48,7 @@ def load(body: bytes, kind: type[Policy], resolve: Resolve, reorder: int) -> Fol
     fold = Fold(Learned(policy, arms), labels, resolve, reorder)
     fold.seq, fold.decisions = data["seq"], data["decisions"]
     fold.changed = fold.seq
+    fold.tally = Tally.load(data["tally"])
     fold.retired, fold.began = set(data["retired"]), dict(data["began"])
     for saved in data["window"]:
         fold._push(_from(saved))
@@ -61,6 +64,7 @@ def _entry(entry: Entry) -> dict[str, Any]:
         "asked_at": entry.asked_at,
         "values": None if entry.values is None else list(entry.values.items()),
         "told": [list(told.items()) for told in entry.told],
+        "told_at": entry.told_at,
         "closed": entry.closed,
         "rounds": entry.rounds,
         "control": entry.control,
@@ -72,7 +76,7 @@ def _entry(entry: Entry) -> dict[str, Any]:
 def _from(data: dict[str, Any]) -> Entry:
     entry = Entry(data["seq"], data["decision"], tuple(data["arms"]), data["asked_at"])
     entry.values = None if data["values"] is None else dict(data["values"])
-    entry.told = [dict(told) for told in data["told"]]
+    entry.told, entry.told_at = [dict(told) for told in data["told"]], data["told_at"]
     entry.closed, entry.rounds, entry.late = data["closed"], data["rounds"], data["late"]
     entry.past = tuple(data["past"])
     entry.control = None if data["control"] is None else Event(*data["control"])

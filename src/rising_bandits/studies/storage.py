@@ -25,7 +25,9 @@ from rising_bandits.studies.events import Event
 from rising_bandits.studies.schema import EVENTS, HEAD, SNAPSHOTS, STUDIES, VERSION_TABLE
 
 DEFAULT = "sqlite:///studies.db"
-SNAPSHOTS_KEPT = 2
+NEWEST_KEPT = 2
+SPREAD_KEPT = 16
+"""Snapshots that a log is divided by; newer parts are divided more finely."""
 _CHUNK = 20_000
 _MIGRATION_LOCK = 7_246_331
 """Any number that others are unlikely to lock in the same PostgreSQL database."""
@@ -223,6 +225,30 @@ def _begin(connection: sa.Connection) -> None:
     connection.connection.cursor().execute(connection.info["begin"])
 
 
+def spare(seqs: Sequence[int]) -> list[int]:
+    """Which snapshots can go: those between neighbours that are close together for their age.
+
+    What stays is at most half of its age, and at most a sixteenth of the log, from the one before it: reading on
+    from it is quick for any event, and the number of snapshots is logarithmic in the length of the log.
+
+    >>> kept = []
+    >>> for seq in range(1, 10_001):
+    ...     dropped = spare([*kept, seq])
+    ...     kept = [old for old in [*kept, seq] if old not in dropped]
+    >>> len(kept), kept[:4], kept[-4:]
+    (37, [512, 1024, 1536, 2048], [9997, 9998, 9999, 10000])
+    """
+    kept = [0, *sorted(seqs)]
+    newest, dropped, place = kept[-1], [], 1
+    while place < len(kept) - NEWEST_KEPT:
+        before, here, after = kept[place - 1 : place + 2]
+        if after - before <= min((newest - here) / 2, newest / SPREAD_KEPT):
+            dropped.append(kept.pop(place))
+        else:
+            place += 1
+    return dropped
+
+
 class Reader:
     """What can be read within a transaction."""
 
@@ -281,6 +307,15 @@ class Reader:
             query = query.where(SNAPSHOTS.c.seq <= upto)
         return self._connection.execute(query.order_by(SNAPSHOTS.c.seq.desc()).limit(1)).scalar_one_or_none()
 
+    def first_since(self, study: int, at: float) -> int | None:
+        """The first event of a study that brought outcomes at a time or later."""
+        events = EVENTS.c
+        query = sa.select(sa.func.min(events.seq)).where(
+            events.study_id == study, events.kind.in_(["tell", "piece", "import"]), events.at >= at
+        )
+        found: int | None = self._connection.execute(query).scalar_one()
+        return found
+
     def exists(self, study: int) -> bool:
         """Whether a study is still there."""
         return self._connection.execute(sa.select(STUDIES.c.id).where(STUDIES.c.id == study)).first() is not None
@@ -311,11 +346,11 @@ class Writer(Reader):
             self._run(_APPEND, rows, many=True)
 
     def keep_snapshot(self, study: int, seq: int, body: bytes) -> None:
-        """A snapshot as of an event; only the newest few stay."""
+        """A snapshot as of an event; of the others some are given up, see `spare`."""
         here = SNAPSHOTS.c.study_id == study
         kept = self._connection.execute(sa.select(SNAPSHOTS.c.seq).where(here)).scalars().all()
         if seq in kept:
             return
         self._connection.execute(sa.insert(SNAPSHOTS).values(study_id=study, seq=seq, at=self.now, body=body))
-        for old in sorted([*kept, seq])[:-SNAPSHOTS_KEPT]:
+        for old in spare([*kept, seq]):
             self._connection.execute(sa.delete(SNAPSHOTS).where(here, SNAPSHOTS.c.seq == old))

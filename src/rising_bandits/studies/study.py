@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, overload
 
@@ -159,7 +160,7 @@ class Study:
                     moved = moved or entry.decision not in turn.fold.waiting
                     event = turn.add("tell" if final else "piece", body, entry.decision)
                     if len(pairs) > 1:
-                        staged[entry.decision] = replace(entry, told=list(entry.told))
+                        staged[entry.decision] = replace(entry, told=list(entry.told), told_at=list(entry.told_at))
                         staged[entry.decision].add(event)
         return news
 
@@ -240,14 +241,18 @@ class Study:
             turn.add("import", {"arms": keys, "raw": raw, "value": values, "rounds": count})
         return sum(map(len, raw))
 
-    def history(self) -> Any:
+    def history(self, *, last: int | None = None, since: datetime | timedelta | float | None = None) -> Any:
         """A pandas DataFrame with a row for every outcome, in the order in which the policy learnt them.
 
         ``decision_id`` (missing for imported plays), ``arm``, ``play`` (1 is the arm's first since it began),
         ``outcome`` in the user's unit, ``value`` in [0, 1], ``round``, ``asked_at``, ``told_at``, ``super_arm``, and
         ``forgotten`` for plays from before a reset of the arm.
+
+        ``last`` keeps only so many rows, the newest. ``since`` keeps what was told since a time: a datetime with a
+        time zone, seconds since 1970, or a timedelta back from now. Both read only the part of a long log that they
+        need, from a snapshot on.
         """
-        return history(self._log)
+        return history(self._log, last, since)
 
     def arms(self) -> list[Reason]:
         """What is known of every base arm now (of every super arm for policies that act on those)."""

@@ -1,0 +1,65 @@
+"""How often each arm was played, in the order of learning: what a row of the history needs from all rows before it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from rising_bandits.studies.events import Event
+
+if TYPE_CHECKING:
+    from rising_bandits.studies.fold import Entry
+
+
+class Tally:
+    """Plays of every key, and the rounds and outcomes so far."""
+
+    def __init__(self) -> None:
+        self.plays: Counter[int] = Counter()
+        self.ended: Counter[int] = Counter()
+        """Plays of the arm that a key was before it last began anew."""
+        self.rounds = 0
+        self.outcomes = 0
+
+    def take(self, entry: Entry) -> None:
+        """Count what an entry brings."""
+        if entry.control is not None:
+            self._control(entry.control)
+            return
+        self.rounds += entry.rounds
+        told = entry.values or {}
+        self.plays.update(told.keys())
+        self.ended.update(entry.past)
+        self.outcomes += len(told) + len(entry.past)
+
+    def _control(self, event: Event) -> None:
+        if event.kind == "import":
+            for key, values in zip(event.body["arms"], event.body["value"], strict=True):
+                self.plays[key] += len(values)
+                self.outcomes += len(values)
+            self.rounds += int(event.body["rounds"])
+            return
+        for key in self.ending(event):
+            self.ended[key] = self.plays.pop(key, 0)
+
+    def ending(self, event: Event) -> set[int]:
+        """The keys whose plays are forgotten with an event."""
+        if event.kind == "problem":
+            return set(self.plays).difference(event.body["keys"])
+        return set(event.body["arms"]) if event.kind == "reset" else set()
+
+    def copy(self) -> Tally:
+        """An independent copy."""
+        return Tally.load(self.dump())
+
+    def dump(self) -> list[Any]:
+        """Plain data."""
+        return [list(self.plays.items()), list(self.ended.items()), self.rounds, self.outcomes]
+
+    @staticmethod
+    def load(data: list[Any]) -> Tally:
+        """The inverse of `dump`."""
+        tally = Tally()
+        tally.plays, tally.ended = Counter(dict(data[0])), Counter(dict(data[1]))
+        tally.rounds, tally.outcomes = data[2], data[3]
+        return tally
