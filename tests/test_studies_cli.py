@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 import rising_bandits as rb
 from rising_bandits.cli import main
+from rising_bandits.studies import Decay, Log, Range, Reciprocal
 
 RISING = str(Path(sys.executable).with_name("rising"))
 
@@ -102,6 +104,14 @@ def test_exported_outcomes_can_be_imported_again(rising, tmp_path, suffix):
     assert study.import_plays([(row["arm"], row["play"], row["outcome"]) for row in rows]) == 10
 
 
+def test_one_is_not_called_many(rising):
+    rising("create", "s", "--arms", "a,b", "--k", "1")
+    rising("ask", "s")
+    assert "round 1, 1 open decision\n" in rising("show", "s")
+    rising("ask", "s")
+    assert "round 1, 2 open decisions\n" in rising("show", "s")
+
+
 def test_problems_from_options_and_files(rising, edges, tmp_path):
     assert "4 base arms" in rising("create", "match", "--workers", "ann,bob", "--jobs", "cats,cars")
     assert "max reward" in rising("create", "best", "--arms", "a,b,c", "--k", "2", "--reward", "max")
@@ -111,6 +121,46 @@ def test_problems_from_options_and_files(rising, edges, tmp_path):
     assert "2 super arms" in rising("create", "list", "--problem", str(path), "--half", "50", "--unit", "ms")
     assert rising("ask", "list") == "1: 1\n"
     assert "noted" in rising("tell", "list", "1", "1=20")
+
+
+@pytest.mark.parametrize(
+    ("options", "scale"),
+    [
+        ([], Range()),
+        (["--high", "60", "--lower-is-better", "--unit", "min"], Range(0, 60, lower_is_better=True, unit="min")),
+        (["--half", "50", "--unit", "ms"], Decay(half=50, unit="ms")),
+        (["--half", "50", "--lower-is-better"], Decay(half=50)),
+        (["--scale", "reciprocal(best=1)"], Reciprocal(best=1)),
+        (["--scale", "Reciprocal(best=1)", "--unit", "ms"], Reciprocal(best=1, unit="ms")),
+        (["--scale", "log(low=1, high=100, lower_is_better=True, unit='s')"], Log(1, 100, True, "s")),
+        (["--scale", "range"], Range()),
+    ],
+)
+def test_scales_from_options(rising, tmp_path, options, scale):
+    rising("create", "s", "--arms", "a,b", "--k", "1", *options)
+    assert rb.studies.open("s", storage=f"sqlite:///{tmp_path}/shell.db").scale == scale
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--scale", "log(low=1, high=9)", "--low", "1"], "--scale says how outcomes are scaled; leave out --low"),
+        (["--scale", "range", "--half", "3", "--high", "9"], "--scale says .* leave out --high and --half"),
+        (["--scale", "range", "--lower-is-better"], "leave out --lower-is-better"),
+        (["--scale", "range(unit='s')", "--unit", "ms"], "leave out --unit"),
+        (["--half", "3", "--high", "9"], "--half says how outcomes are scaled; leave out --high"),
+        (["--scale", "cube(side=1)"], "scale must be one of range, log, decay, inverse, reciprocal, got 'cube'"),
+        (["--scale", "reciprocal"], r"the scale reciprocal needs best, as in reciprocal\(best=...\)"),
+        (["--scale", "reciprocal(worst=1)"], "the scale reciprocal takes best, unit, got worst"),
+        (["--scale", "reciprocal(best=-1)"], "best must be"),
+        (["--scale", "reciprocal(1)"], "scale must look like"),
+        (["--scale", "range(low='x')"], "low must be"),
+    ],
+)
+def test_scales_that_contradict_themselves(rising, options, message):
+    said = rising("create", "s", "--arms", "a,b", "--k", "1", *options, code=2)
+    assert re.search(message, said)
+    assert len(said.splitlines()) == 1
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import typer
 from rising_bandits.cli.output import out, print_json, print_table
 from rising_bandits.cli.problems import make_problem
 from rising_bandits.errors import InputError
-from rising_bandits.experiments.plan import make_policy, parse_policy
+from rising_bandits.experiments.plan import _parse, make_policy, parse_policy
 
 if TYPE_CHECKING:
     from rising_bandits.studies import Decision, Scale, Study
@@ -29,12 +29,25 @@ _Storage = Annotated[
 _DEFAULT = "sqlite:///studies.db"
 
 
-def _scale(low: float, high: float, half: float | None, lower_is_better: bool, unit: str) -> Scale:
-    from rising_bandits.studies import Decay, Range
+def _scale(text: str | None, given: dict[str, Any]) -> Scale:
+    """The scale that options describe: a text, or a half, or a range; ``given`` are those that were set."""
+    from rising_bandits.studies.scales import scale_by_name
 
-    if half is not None:
-        return Decay(half=half, unit=unit)
-    return Range(low, high, lower_is_better=lower_is_better, unit=unit)
+    if text is not None:
+        name, parameters = _parse(text, "scale must look like reciprocal(best=2) or 'log(low=1, high=1000)'")
+        # A unit beside it is fine, but not a second one.
+        extra, leading = set(given) - ({"unit"} - set(parameters)), "--scale"
+        parameters = {**given, **parameters}
+    elif "half" in given:
+        # Lower is better there anyway.
+        extra, leading = set(given) & {"low", "high"}, "--half"
+        name, parameters = "decay", {part: given[part] for part in ("half", "unit") if part in given}
+    else:
+        name, parameters, extra, leading = "range", given, set(), ""
+    if extra:
+        options = " and ".join(f"--{option.replace('_', '-')}" for option in given if option in extra)
+        raise InputError(f"{leading} says how outcomes are scaled; leave out {options}")
+    return scale_by_name(name, parameters)
 
 
 @app.command()
@@ -52,13 +65,16 @@ def create(
     k: Annotated[int | None, typer.Option("--k", help="How many of --arms are chosen.")] = None,
     problem: Annotated[Path | None, typer.Option(help="A JSON file with what problem.spec() returns.")] = None,
     reward: Annotated[str | None, typer.Option(help="sum, max, harmonic or product; by default what fits.")] = None,
-    low: Annotated[float, typer.Option(help="The lowest outcome.")] = 0.0,
-    high: Annotated[float, typer.Option(help="The highest outcome.")] = 1.0,
+    scale: Annotated[
+        str | None, typer.Option(help="How outcomes are scaled, as in 'reciprocal(best=2)'; or by the options below.")
+    ] = None,
+    low: Annotated[float | None, typer.Option(help="The lowest outcome, 0 by default.")] = None,
+    high: Annotated[float | None, typer.Option(help="The highest outcome, 1 by default.")] = None,
     lower_is_better: Annotated[bool, typer.Option("--lower-is-better", help="Low outcomes are good.")] = False,
     half: Annotated[
         float | None, typer.Option(help="Outcomes from 0 up without end, lower is better; this one counts one half.")
     ] = None,
-    unit: Annotated[str, typer.Option(help="The unit of outcomes, as in ms.")] = "",
+    unit: Annotated[str | None, typer.Option(help="The unit of outcomes, as in ms.")] = None,
     expires: Annotated[
         float | None, typer.Option(help="Seconds after which a decision cannot be told any more.")
     ] = None,
@@ -83,12 +99,13 @@ def create(
         k=k,
         reward=reward,
     )
+    options = {"low": low, "high": high, "lower_is_better": lower_is_better or None, "half": half, "unit": unit}
     study = studies.create(
         name,
         described,
         make_policy(*parse_policy(policy)),
         storage=storage,
-        scale=_scale(low, high, half, lower_is_better, unit),
+        scale=_scale(scale, {option: value for option, value in options.items() if value is not None}),
         expires=expires,
         horizon=horizon,
         seed=seed,
@@ -197,7 +214,7 @@ def show(
         else:
             print_table(HEADINGS, [arm.cells(study.scale.unit) for arm in known], 5)
             out.print(f"{facts['problem']}, {facts['policy']}", markup=False, soft_wrap=True)
-            waiting = f"{len(facts['open'])} open decisions"
+            waiting = f"{len(facts['open'])} open decision{'' if len(facts['open']) == 1 else 's'}"
             retired = f", retired: {', '.join(facts['retired'])}" if facts["retired"] else ""
             out.print(f"round {facts['round']}, {waiting}{retired}", markup=False, soft_wrap=True)
     if not as_json:

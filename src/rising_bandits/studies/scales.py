@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, cast
 
 from rising_bandits import _checks
@@ -234,6 +234,28 @@ def scale_from_spec(spec: Mapping[str, Any]) -> Scale:
     if kind not in _TYPES:
         raise InputError(f"scale must be one of {', '.join(_TYPES)}, got {kind!r}")
     scale: Scale = _TYPES[kind](**arguments)
+    return scale
+
+
+def scale_by_name(name: str, parameters: Mapping[str, Any]) -> Scale:
+    """A scale as the command line calls it.
+
+    >>> scale_by_name("reciprocal", {"best": 2, "unit": "ms"})
+    Reciprocal(best=2.0, unit='ms')
+    """
+    kinds = {kind.lower(): kind for kind in _TYPES}
+    if name.lower() not in kinds:
+        raise InputError(f"scale must be one of {', '.join(kinds)}, got {name!r}")
+    kind = _TYPES[kinds[name.lower()]]
+    known = [part.name for part in fields(kind) if part.init]
+    unknown = [given for given in parameters if given not in known]
+    if unknown:
+        raise InputError(f"the scale {name} takes {', '.join(known)}, got {unknown[0]}")
+    missing = [part.name for part in fields(kind) if part.init and part.default is MISSING]
+    missing = [needed for needed in missing if needed not in parameters]
+    if missing:
+        raise InputError(f"the scale {name} needs {' and '.join(missing)}, as in {name}({missing[0]}=...)")
+    scale: Scale = kind(**parameters)
     return scale
 
 
