@@ -378,6 +378,18 @@ def test_a_decision_expires_and_its_arms_do_not_count(storage):
     assert study.tell(kept, outcomes_for(kept)) is False
 
 
+def test_a_decision_that_expires_half_told_keeps_that_half(storage):
+    clock = Clock()
+    study = make(storage, problem=rb.problems.TopK(["a", "b"], k=2), expires=60, clock=clock)
+    decision = study.ask()
+    study.tell(decision, {"a": 0.5}, final=False)
+    clock.time += 60
+    said = r"expired 60 s .* what was told before that stands \('a': 0.5\), its other arms do not count as played"
+    with pytest.raises(rb.ExpiredError, match=said):
+        study.tell(decision, {"b": 0.5})
+    assert study.policy.plays.tolist() == [1, 0]
+
+
 def test_telling_twice(storage):
     study = make(storage)
     decision = study.ask()

@@ -32,16 +32,18 @@ def tell_body(
     # The same words again, or all the pieces of a closed decision in one.
     if (raw in entry.told and (entry.closed or not final)) or (entry.closed and raw == told):
         return None
+    said = ", ".join(f"{fold.labels[key]!r}: {value:g}" for key, value in told.items())
     clash = any(key in told and told[key] != value for key, value in raw.items())
     if entry.closed or clash:
-        shown = ", ".join(f"{fold.labels[key]!r}: {value:g}" for key, value in told.items()) or "nothing was played"
+        shown = said or "nothing was played"
         raise AlreadyToldError(
             f"decision {entry.decision} was told before with other content ({shown}); what was told first stands"
         )
     if late is not None:
-        raise ExpiredError(
-            f"decision {entry.decision} expired {late:g} s after it was asked for; its arms do not count as played"
-        )
+        kept = "its arms do not count as played"
+        if told:
+            kept = f"what was told before that stands ({said}), its other arms do not count as played"
+        raise ExpiredError(f"decision {entry.decision} expired {late:g} s after it was asked for; {kept}")
     body = outcomes_body(raw, values)
     if moved or entry.decision not in fold.waiting:
         body |= _late_body(fold, entry, raw, told)
