@@ -469,6 +469,22 @@ def test_tells_of_one_transaction_push_each_other_beyond_the_limit(storage):
     assert rb.studies.open("s", storage=storage).policy.round == 4
 
 
+def test_open_decisions_beyond_the_limit_are_counted(storage):
+    study = make(storage, problem=rb.problems.TopK(["a", "b", "c"], k=2), reorder=3)
+    held = study.ask(8)
+    assert (len(study.open_decisions()), study.unlisted) == (3, 5)
+    study.tell(held[0], {"a": 0.5}, final=False)
+    assert (len(study.open_decisions()), study.unlisted) == (2, 6)
+    study.tell(held[0], {"a": 0.5})
+    study.tell(held[7], {})
+    study._log._snapshot_seq = -(10**9)
+    study.restore(["a"])
+    opened = rb.studies.open("s", storage=storage)
+    assert [(len(seen.open_decisions()), seen.unlisted) for seen in (study, opened)] == [(0, 6), (0, 6)]
+    assert study.tell_many([(decision, {}) for decision in held[1:7]]) == [True] * 6
+    assert study.unlisted == 0
+
+
 def test_a_decision_of_another_study_is_refused(storage):
     one, other = make(storage, name="one"), make(storage, name="other")
     decision = one.ask()

@@ -110,6 +110,9 @@ def test_one_is_not_called_many(rising):
     assert "round 1, 1 open decision\n" in rising("show", "s")
     rising("ask", "s")
     assert "round 1, 2 open decisions\n" in rising("show", "s")
+    rising("ask", "s", "--n", "300")
+    assert "round 1, at least 256 open decisions\n" in rising("show", "s")
+    assert json.loads(rising("show", "s", "--json"))["unlisted"] == 46
 
 
 def test_problems_from_options_and_files(rising, edges, tmp_path):

@@ -207,6 +207,7 @@ def show(
             "problem": repr(study.problem),
             "round": study.policy.round,
             "open": [waiting.id for waiting in study.open_decisions()],
+            "unlisted": study.unlisted,
             "retired": [str(label) for label in study.retired],
         }
         if as_json:
@@ -215,6 +216,8 @@ def show(
             print_table(HEADINGS, [arm.cells(study.scale.unit) for arm in known], 5)
             out.print(f"{facts['problem']}, {facts['policy']}", markup=False, soft_wrap=True)
             waiting = f"{len(facts['open'])} open decision{'' if len(facts['open']) == 1 else 's'}"
+            # Of older ones it is not known which have expired.
+            waiting = f"at least {waiting}" if facts["unlisted"] else waiting
             retired = f", retired: {', '.join(facts['retired'])}" if facts["retired"] else ""
             out.print(f"round {facts['round']}, {waiting}{retired}", markup=False, soft_wrap=True)
     if not as_json:

@@ -168,6 +168,8 @@ class Fold:
         self.window: deque[Entry] = deque()
         self.waiting: dict[int, Entry] = {}
         """Decisions of the window by number."""
+        self.unlisted = 0
+        """Decisions that left the window and were not closed."""
         self._live: Learned | None = None
         self._effects = 0
         self._newest = 0
@@ -198,6 +200,7 @@ class Fold:
             assert event.decision is not None
             entry = self.waiting.get(event.decision)
             if entry is None:
+                self.unlisted -= event.kind == "tell"
                 self._push(Entry.too_late(event))
             else:
                 self._add(entry, event)
@@ -254,6 +257,7 @@ class Fold:
         while window and (window[0].closed or len(window) > self._reorder):
             entry = window.popleft()
             self.waiting.pop(entry.decision, None)
+            self.unlisted += not entry.closed
             if entry.counts:
                 done.append(entry)
                 self.tally.take(entry)

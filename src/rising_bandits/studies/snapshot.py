@@ -26,6 +26,7 @@ def dump(fold: Fold) -> bytes:
         "seq": fold.seq,
         "decisions": fold.decisions,
         "labels": [_plain(label) for label in fold.labels],
+        "unlisted": fold.unlisted,
         "retired": sorted(fold.retired),
         "arms_since": fold.arms_since,
         "began": list(fold.began.items()),
@@ -47,7 +48,7 @@ def load(body: bytes, kind: type[Policy], resolve: Resolve, reorder: int) -> Fol
     labels = [_label(label) for label in data["labels"]]
     fold = Fold(Learned(policy, arms), labels, resolve, reorder)
     fold.seq, fold.decisions = data["seq"], data["decisions"]
-    fold.changed = fold.seq
+    fold.changed, fold.unlisted = fold.seq, data["unlisted"]
     fold.tally = Tally.load(data["tally"])
     fold.retired, fold.began = set(data["retired"]), dict(data["began"])
     for saved in data["window"]:

@@ -98,11 +98,17 @@ class Study:
         return self.policy.indices()
 
     def open_decisions(self) -> list[Decision]:
-        """Decisions that can still be told, oldest first (among the newest ``reorder``)."""
+        """Decisions that can still be told, oldest first, among the newest ``reorder``; see `unlisted`."""
         with self._log.look() as (fold, reader):
             entries = [entry for entry in fold.waiting.values() if not entry.closed]
             late = self.settings.late
             return [self._decision(fold, entry) for entry in entries if late(entry.asked_at, reader.now) is None]
+
+    @property
+    def unlisted(self) -> int:
+        """How many decisions older than the newest ``reorder`` were never told in full; some may have expired."""
+        with self._log.look() as (fold, _):
+            return fold.unlisted
 
     @overload
     def ask(self, n: None = None, *, unavailable: Iterable[Label] = ()) -> Decision: ...
