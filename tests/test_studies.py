@@ -272,6 +272,21 @@ def test_super_arm_policies_are_told_in_order_too(storage):
     assert study.indices().tolist() == plain.indices().tolist()
 
 
+def test_decisions_can_be_kept_in_sets(storage):
+    study = make(storage)
+    held = {*study.ask(3), *study.open_decisions()}
+    assert sorted(decision.id for decision in held) == [1, 2, 3]
+
+
+def test_imported_plays_are_the_newest_and_count_each_time(storage):
+    study = make(storage, problem=rb.problems.TopK(["a"], k=1))
+    study.tell(study.ask(), {"a": 0.5})
+    for _ in range(2):
+        study.import_plays([("a", 0, 0.25)])
+    assert study.history()["outcome"].tolist() == [0.5, 0.25, 0.25]
+    assert study.policy.plays.tolist() == [3]
+
+
 def test_open_decisions_cover_different_arms(storage):
     study = make(storage, problem=rb.problems.TopK(8, k=2))
     arms = [label for decision in study.ask(8) for label in decision.super_arm]

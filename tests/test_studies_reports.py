@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import rising_bandits as rb
 from rising_bandits.problems.tasks import grid_edges
-from rising_bandits.studies import Decay, Range
+from rising_bandits.studies import Decay, Log, Range, Reciprocal
 from rising_bandits.studies import explain as explaining
 from rising_bandits.studies import log as study_log
 from rising_bandits.theory import diagnose
@@ -119,6 +119,7 @@ def test_explanations_of_first_plays_and_of_other_policies(storage):
     assert found.margin >= 0
     lucky = make(storage, rb.Random(), name="random").ask().explain()
     assert "does not learn" in str(lucky)
+    assert "first plays" not in str(lucky)
     assert lucky.runner_up is None
 
 
@@ -135,6 +136,17 @@ def test_explanations_speak_the_users_unit(storage):
     odd = make(storage, rb.CRUCB(sigma=0.1), name="odd", scale=Decay(half=10.0, unit="ms"))
     play(odd, 20)
     assert "ms" in str(odd.ask().explain())
+
+
+@pytest.mark.parametrize(
+    ("scale", "mean"),
+    [(Range(0, 10), 5.0), (Log(1, 10), math.sqrt(16)), (Reciprocal(best=1), 1 / ((1 / 2 + 1 / 8) / 2))],
+)
+def test_the_recent_average_is_one_of_values(storage, scale, mean):
+    study = make(storage, rb.SWCUCB(window=2), problem=rb.problems.TopK(["a"], k=1), scale=scale)
+    for outcome in (2.0, 8.0):
+        study.tell(study.ask(), {"a": outcome})
+    assert study.arms()[0].recent_outcome == pytest.approx(mean)
 
 
 def test_a_masked_decision_is_explained_with_its_mask(storage):
@@ -477,6 +489,7 @@ def test_a_replay_with_the_same_policy_is_the_log_itself(storage):
     assert found.reward == pytest.approx(found.logged_reward)
     assert found.same_plays == found.outcomes
     assert "agreement: 80 of 80" in str(found)
+    assert f"(all {found.outcomes} logged outcomes came at" in str(found)
 
 
 def test_a_replay_stops_where_the_log_does_and_is_right_until_then(storage):
@@ -502,6 +515,7 @@ def test_a_replay_stops_where_the_log_does_and_is_right_until_then(storage):
         total += sum(outcomes)
     assert found.reward == pytest.approx(total / found.rounds)
     assert "cannot be concluded" in str(found)
+    assert f"(only {found.same_plays} of {found.outcomes} logged outcomes came at" in str(found)
     assert not math.isnan(found.agreement)
     json.dumps(found.to_dict())
 

@@ -144,7 +144,8 @@ def tell(
     name: _Name,
     decision: Annotated[int, typer.Argument(help="The number of the decision.")],
     outcomes: Annotated[
-        list[str] | None, typer.Argument(help="ARM=OUTCOME, one for each arm that was played; none if none was.")
+        list[str] | None,
+        typer.Argument(help="'ARM=OUTCOME' in quotes, one for each arm that was played; none if none was."),
     ] = None,
     more: Annotated[bool, typer.Option("--more", help="Outcomes of other arms will follow.")] = False,
     storage: _Storage = _DEFAULT,

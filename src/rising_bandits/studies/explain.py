@@ -34,7 +34,8 @@ class Reason:
     index: float | None
     """None where it is infinite: a unit with too few plays."""
     recent_outcome: float | None
-    """The recent average in the user's unit."""
+    """The outcome, in the user's unit, whose value is the recent average; not the average of outcomes where the scale
+    is not linear."""
     predicted_outcome: float | None
     """With the predicted improvement, in the user's unit; None where no outcome has that value."""
 
@@ -50,7 +51,8 @@ class Reason:
             _number(self.recent_outcome, unit),
             _number(change, unit, sign="+"),
             _number(self.bonus),
-            "first plays" if self.index is None else _number(self.index),
+            # A policy that does not learn counts no plays.
+            "first plays" if self.index is None and self.plays is not None else _number(self.index),
         ]
 
 

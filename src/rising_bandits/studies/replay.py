@@ -58,6 +58,7 @@ class Replay:
         return {**asdict(self), "agreement": self.agreement if self.decisions else None}
 
     def __str__(self) -> str:
+        same = f"{'all' if self.same_plays == self.outcomes else f'only {self.same_plays} of'} {self.outcomes}"
         stop = f"; then the log has no further play of {self.stopped_by}" if self.stopped_by else ""
         lines = [
             f"{self.policy} on {self.decisions} logged decisions",
@@ -72,8 +73,7 @@ class Replay:
             "played its own way the reward is what it would have earned, if only an arm's own plays move the arm",
             f"cannot be concluded: what comes after these {self.rounds} rounds, since nobody has seen those plays; nor "
             "anything by scoring logged outcomes wherever both chose the arm, for an arm that is played less often "
-            f"would not have been as good (only {self.same_plays} of {self.outcomes} logged outcomes came at the same "
-            "number of plays in both)",
+            f"would not have been as good ({same} logged outcomes came at the same number of plays in both)",
         ]
         if self.partial:
             lines.append(f"mind: of {self.partial} logged decisions some arms were not played; its own way all are")

@@ -40,6 +40,9 @@ class Decision:
     expires_at: float | None
     study: Study = field(repr=False, compare=False)
 
+    def __hash__(self) -> int:
+        return hash((self.id, self.asked_at))
+
     def explain(self) -> Explanation:
         """Why this super arm: what the indices of its arms are made of, and the runner-up."""
         return self.study.explain(self.id)
@@ -236,6 +239,9 @@ class Study:
         ``logs`` has the columns arm, play and outcome (in the user's unit) in anything that
         `rising_bandits.theory.diagnose` takes. ``rounds`` is how many rounds lie behind them; by default, as many as
         the arm with the most plays has, since fewer is impossible.
+
+        They count as the newest plays of their arms, after all that was told before, and what is imported twice
+        counts twice: there is no way to tell a repetition from more of the same.
         """
         plays = read_plays(logs, self.scale)
         longest = max(len(raw) for _, raw, _ in plays)
