@@ -235,6 +235,7 @@ def run_steps(storage, steps, policy, reorder):
     for seen in (study, rb.studies.open("s", storage=storage, clock=clock)):
         found = seen.policy
         wanted.rng = found.rng = np.random.default_rng(1)
+        assert seen.plays() == dict(zip(wanted.problem.labels, wanted.plays.tolist(), strict=True))
         assert found.plays.tolist() == wanted.plays.tolist()
         assert found.round == wanted.round
         assert found.indices().tolist() == wanted.indices().tolist()
@@ -285,6 +286,7 @@ def test_imported_plays_are_the_newest_and_count_each_time(storage):
         study.import_plays([("a", 0, 0.25)])
     assert study.history()["outcome"].tolist() == [0.5, 0.25, 0.25]
     assert study.policy.plays.tolist() == [3]
+    assert study.plays() == {"a": 3}
 
 
 def test_open_decisions_cover_different_arms(storage):

@@ -188,6 +188,14 @@ class Fold:
             self._live = live
         return self._live
 
+    def counted(self) -> Tally:
+        """What was played up to now, settled or not."""
+        tally = self.tally.copy()
+        for entry in self.window:
+            if entry.counts:
+                tally.take(entry)
+        return tally
+
     def apply(self, event: Event) -> None:
         """Go on by one event."""
         self.seq = event.seq

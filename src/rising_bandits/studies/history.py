@@ -92,11 +92,7 @@ def _start(log: Log, reader: Reader, now: Fold, last: int | None, time: float | 
         return None if first is None else log.at(reader, first - 1)
     wanted = 0
     if last is not None:
-        total = now.tally.copy()
-        for entry in now.window:
-            if entry.counts:
-                total.take(entry)
-        wanted = total.outcomes - last
+        wanted = now.counted().outcomes - last
     fold = log.at(reader, now.seq if wanted > 0 else 1)
     while fold.tally.outcomes > max(wanted, 0):
         fold = log.at(reader, fold.seq - 1)

@@ -96,6 +96,12 @@ class Study:
         with self._log.look() as (fold, _):
             return [fold.labels[key] for key in sorted(fold.retired) if key in fold.arms.arm_of]
 
+    def plays(self) -> dict[Label, int]:
+        """How often each base arm of the problem was played since it began, imported plays included."""
+        with self._log.look() as (fold, _):
+            tally = fold.counted()
+            return {fold.labels[key]: tally.plays[key] for key in fold.arms.keys}
+
     def indices(self) -> Floats:
         """The current indices, one per base arm (or per super arm for policies that act on those)."""
         return self.policy.indices()
