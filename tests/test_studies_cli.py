@@ -104,6 +104,39 @@ def test_exported_outcomes_can_be_imported_again(rising, tmp_path, suffix):
     assert study.import_plays([(row["arm"], row["play"], row["outcome"]) for row in rows]) == 10
 
 
+def test_the_picture_shows_what_the_table_says(rising, tmp_path, monkeypatch):
+    """After a reset and a new problem: the same counts, the same arms, the same averages, whole numbers of plays."""
+    rising("create", "s", "--arms", "a,b,c", "--k", "2", "--scale", "reciprocal(best=1)", "--seed", "1")
+    storage = f"sqlite:///{tmp_path}/shell.db"
+    study = rb.studies.open("s", storage=storage)
+    for number in range(12):
+        decision = study.ask()
+        study.tell(decision, dict.fromkeys(decision.super_arm, 2.0 if number % 2 else 8.0))
+    study.reset(["a"])
+    study.set_problem(rb.problems.TopK(["a", "b", "d"], k=2))
+    study.tell(study.ask(), {"a": 4.0})
+    drawn = {}
+
+    def save(drawing, path):
+        left, right = drawing.axes
+        drawn["plays"] = {
+            tick.get_text(): bar.get_width() for tick, bar in zip(left.get_yticklabels(), left.patches, strict=True)
+        }
+        drawn["ticks"] = left.get_xticks().tolist()
+        drawn["title"] = left.get_title(loc="left")
+        drawn["lines"] = {line.get_label(): (line.get_xdata(), line.get_ydata()) for line in right.lines}
+        return [path]
+
+    monkeypatch.setattr("rising_bandits.plots.studies.save", save)
+    said = json.loads(rising("show", "s", "--plot", str(tmp_path / "s.png"), "--json"))
+    assert drawn["plays"] == {arm["label"]: arm["plays"] for arm in said["arms"]}
+    assert all(tick == int(tick) for tick in drawn["ticks"])
+    assert drawn["title"] == f"s: round {said['round']}"
+    assert drawn["lines"]["a"][0].tolist() == [1]
+    # The harmonic mean of times, which is what the mean of their values on this scale is.
+    assert 2.0 < drawn["lines"]["b"][1][1] < 5.0
+
+
 def test_one_is_not_called_many(rising):
     rising("create", "s", "--arms", "a,b", "--k", "1")
     rising("ask", "s")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from rising_bandits.plots.diagnosis import running_mean
 from rising_bandits.plots.style import figures, save
-from rising_bandits.studies import Explanation, Reason, Study
+from rising_bandits.studies import Explanation, Reason, Scale, Study
 
 PARTS = {
     "recent average": ("recent_average", "#0072B2"),
@@ -18,6 +19,8 @@ PARTS = {
 }
 MOST_ARMS = 15
 MOST_LINES = 6
+MOST_ROWS = 50_000
+"""A longer history is drawn from its newest outcomes only."""
 _COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
 
@@ -41,12 +44,13 @@ def draw_explanation(axes: Any, explanation: Explanation) -> None:
                     first = at == 0.0
                     axes.barh(at, length, left=start, height=0.6, color=colour, label=title if first else None)
                     start += length
-            if reason.index is None:
+            if reason.index is None and reason.plays is not None:
                 axes.text(0.01, at, "first plays", va="center", fontsize=8, color="#555555")
-            else:
+            elif reason.index is not None:
                 axes.plot([reason.index] * 2, [at - 0.38, at + 0.38], color="black", linewidth=2)
             places.append(at)
-            names.append(f"{_short(reason.label)}  ({reason.plays} plays)")
+            plays = "" if reason.plays is None else f"  ({reason.plays} play{'' if reason.plays == 1 else 's'})"
+            names.append(_short(reason.label) + plays)
             at += 1.0
         at += 1.0
     axes.set_yticks(places, names, fontsize=9)
@@ -72,49 +76,52 @@ def plot_explanation(explanation: Explanation, path: Path | str) -> list[Path]:
         return save(drawing, Path(path))
 
 
-def draw_plays(axes: Any, table: Any, count: int) -> list[Any]:
-    """How often each arm was played, the most played first; returns the arms that are drawn."""
-    plays = table.groupby("arm", sort=False).size().sort_values(ascending=False, kind="stable")
-    shown = plays.iloc[:MOST_ARMS]
-    axes.barh(range(len(shown)), shown.to_numpy(), color="#0072B2", height=0.65)
-    axes.set_yticks(range(len(shown)), [_short(str(arm)) for arm in shown.index], fontsize=9)
+def draw_plays(axes: Any, plays: Mapping[str, int]) -> list[str]:
+    """How often each arm was played since it began, the most played first; returns the arms that are drawn."""
+    from matplotlib.ticker import MaxNLocator
+
+    shown = sorted(plays, key=lambda arm: -plays[arm])[:MOST_ARMS]
+    axes.barh(range(len(shown)), [plays[arm] for arm in shown], color="#0072B2", height=0.65)
+    axes.set_yticks(range(len(shown)), [_short(arm) for arm in shown], fontsize=9)
     axes.invert_yaxis()
     axes.grid(axis="y", visible=False)
-    more = count - len(shown)
-    axes.set_xlabel("plays" + (f" ({more} more arms are not drawn)" if more > 0 else ""))
-    return list(shown.index)
+    axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+    more = len(plays) - len(shown)
+    axes.set_xlabel("plays" + (f" ({more} more arm{'' if more == 1 else 's'} not drawn)" if more else ""))
+    return shown
 
 
-def draw_outcomes(axes: Any, table: Any, arms: list[Any], unit: str) -> None:
-    """The running mean of the outcomes of a few arms, by play."""
+def draw_outcomes(axes: Any, table: Any, arms: Sequence[str], scale: Scale) -> None:
+    """The running mean of a few arms by play: of values on the scale, shown in the user's unit, as in reports."""
     from matplotlib.ticker import MaxNLocator
 
     for arm, colour in zip(arms[:MOST_LINES], _COLOURS, strict=False):
         mine = table[(table["arm"] == arm) & ~table["forgotten"]]
-        outcomes = mine["outcome"].to_numpy(dtype=np.float64)
-        if outcomes.size == 0:
+        values = mine["value"].to_numpy(dtype=np.float64)
+        if values.size == 0:
             continue
-        mean = running_mean(outcomes, width=max(2, outcomes.size // 15))
-        mark = "o" if outcomes.size < 3 else None
-        axes.plot(mine["play"].to_numpy(), mean, color=colour, label=_short(str(arm)), marker=mark, linewidth=1.6)
+        means = [scale.outcome(value) for value in running_mean(values, width=max(2, values.size // 15))]
+        line = [np.nan if mean is None else mean for mean in means]
+        mark = "o" if values.size < 3 else None
+        axes.plot(mine["play"].to_numpy(), line, color=colour, label=_short(arm), marker=mark, linewidth=1.6)
     axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
     axes.set_xlabel("play of the arm")
-    axes.set_ylabel("outcome" + (f" ({unit})" if unit else "") + ", running mean")
-    axes.legend(frameon=False, fontsize=8)
+    axes.set_ylabel("outcome" + (f" ({scale.unit})" if scale.unit else "") + ", running mean")
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(frameon=False, fontsize=8)
 
 
 def plot_study(study: Study, path: Path | str) -> list[Path]:
-    """Draw what a study has learnt: plays of its arms, and their outcomes by play; as PNG and SVG."""
-    table = study.history()
+    """Draw what a study has learnt: plays of its arms, and their newest outcomes by play; as PNG and SVG."""
+    table = study.history(last=MOST_ROWS)
     # A label may be a tuple, which pandas would take for several keys.
     table["arm"] = [str(arm) for arm in table["arm"]]
+    plays = {str(arm): count for arm, count in study.plays().items()}
     with figures(9.6, 4.2, (1.0, 1.25)) as (drawing, (left, right)):
-        if len(table) == 0:
+        if not any(plays.values()):
             left.text(0.5, 0.5, "nothing was told yet", ha="center", va="center", transform=left.transAxes)
             right.set_axis_off()
         else:
-            arms = draw_plays(left, table, study.problem.n_arms)
-            draw_outcomes(right, table, arms, study.scale.unit)
-        told = int(table["decision_id"].nunique())
-        left.set_title(f"{_short(study.name)}: {told} decisions were told")
+            draw_outcomes(right, table, draw_plays(left, plays), study.scale)
+        left.set_title(f"{_short(study.name)}: round {study.policy.round}")
         return save(drawing, Path(path))
