@@ -11,7 +11,7 @@ import typer
 from rising_bandits.cli.output import out, print_json, print_table
 from rising_bandits.cli.problems import make_problem
 from rising_bandits.errors import InputError
-from rising_bandits.experiments.plan import _parse, make_policy, parse_policy
+from rising_bandits.experiments.plan import make_policy, parse_call, parse_policy
 
 if TYPE_CHECKING:
     from rising_bandits.studies import Decision, Scale, Study
@@ -34,7 +34,7 @@ def _scale(text: str | None, given: dict[str, Any]) -> Scale:
     from rising_bandits.studies.scales import scale_by_name
 
     if text is not None:
-        name, parameters = _parse(text, "scale must look like reciprocal(best=2) or 'log(low=1, high=1000)'")
+        name, parameters = parse_call(text, "scale must look like reciprocal(best=2) or 'log(low=1, high=1000)'")
         # A unit beside it is fine, but not a second one.
         extra, leading = set(given) - ({"unit"} - set(parameters)), "--scale"
         parameters = {**given, **parameters}

@@ -78,12 +78,12 @@ def parse_policy(text: str) -> tuple[str, dict[str, Any]]:
     >>> parse_policy("crucb(epsilon=0.25, bonus='reference')")
     ('crucb', {'epsilon': 0.25, 'bonus': 'reference'})
     """
-    name, parameters = _parse(text, "policy must look like crucb, crucb(epsilon=0.25) or module:Class")
+    name, parameters = parse_call(text, "policy must look like crucb, crucb(epsilon=0.25) or module:Class")
     make_policy(name, parameters)
     return name, parameters
 
 
-def _parse(text: str, wanted: str) -> tuple[str, dict[str, Any]]:
+def parse_call(text: str, wanted: str) -> tuple[str, dict[str, Any]]:
     """A name with keyword arguments in brackets, all of them literals."""
     match = _CALL.match(text.strip())
     if match is None:
@@ -120,7 +120,7 @@ def make_task(text: str) -> Task:
     """
     if ":" not in text:
         return tasks.get(text)
-    name, arguments = _parse(text, "task must look like path-easy or module:function(argument=value)")
+    name, arguments = parse_call(text, "task must look like path-easy or module:function(argument=value)")
     task = _import("task", name)(**arguments)
     if not isinstance(task, Task):
         raise InputError(f"task {text!r} must be a function that returns a Task, got {type(task).__name__}")
