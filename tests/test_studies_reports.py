@@ -528,3 +528,63 @@ def test_a_log_whose_arms_changed_is_not_replayed(storage):
         study.replay(rb.SWCUCB(window=10))
     with pytest.raises(rb.InputError, match="policy must be a Policy"):
         study.replay("sw-cucb")
+
+
+def test_a_late_tell_of_an_arm_that_is_gone_does_not_count_when_it_comes_back(storage):
+    def k(*arms):
+        return rb.problems.TopK(list(arms), k=1)
+
+    study = make(storage, problem=k("a", "b"), reorder=1)
+    first = study.ask(unavailable=["b"])
+    for _ in range(2):
+        study.ask(unavailable=["a"])
+    study.set_problem(k("b", "c"))
+    study.tell(first, {"a": 0.9})
+    study.set_problem(k("a", "b", "c"))
+    for _ in range(3):
+        study.tell(study.ask(unavailable=["b", "c"]), {"a": 0.1})
+    assert study.plays() == dict(zip(study.problem.labels, study.policy.plays.tolist(), strict=True))
+    table = study.history()
+    assert table["forgotten"].tolist() == [True, False, False, False]
+    assert table["play"].tolist()[1:] == [1, 2, 3]
+
+
+def test_the_columns_of_a_history_have_the_same_types_whatever_it_holds(storage):
+    study = make(storage)
+    empty = study.history().dtypes
+    study.import_plays([("a->b", 1, 0.1), ("a->b", 2, 0.2)])
+    imported = study.history().dtypes
+    play(study, 3)
+    assert empty.equals(imported)
+    assert empty.equals(study.history().dtypes)
+
+
+def test_losses_are_drawn_to_the_left_and_every_part_has_a_name(storage):
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    study = make(storage, rb.CRUCB(sigma=0.001), problem=rb.problems.TopK(["a", "b"], k=1))
+    falls = [("a", n, 0.9 if n < 6 else 0.2) for n in range(1, 7)]
+    study.import_plays([*falls, ("b", 1, 0.1), ("b", 2, 0.1)])
+    explanation = study.ask().explain()
+    parts = [reason for one in (explanation.chosen, explanation.runner_up) for reason in one.reasons]
+    falling = next(reason for reason in parts if reason.label == "a")
+    assert falling.predicted_improvement < 0
+    drawing, axes = plt.subplots()
+    rb.plots.draw_explanation(axes, explanation)
+    assert set(axes.get_legend_handles_labels()[1]) == {"recent average", "predicted improvement", "bonus"}
+    reach = [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in axes.patches]
+    assert all(min(low, high) >= 0 or max(low, high) <= 0 for low, high in reach)
+    plt.close(drawing)
+
+
+def test_the_picture_after_a_reset_of_all_arms_says_so(storage, tmp_path):
+    study = make(storage)
+    rb.plots.plot_study(study, tmp_path / "none.png")
+    play(study, 5)
+    study.reset(list(study.problem.labels))
+    rb.plots.plot_study(study, tmp_path / "reset.png")
+    assert "nothing was told yet" in (tmp_path / "none.svg").read_text()
+    assert "no arm was played since it began" in (tmp_path / "reset.svg").read_text()

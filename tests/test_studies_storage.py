@@ -345,3 +345,74 @@ def test_power_safe_waits_for_the_disk(tmp_path):
         cursor = study._log.storage._connection.connection.cursor()
         assert cursor.execute("PRAGMA synchronous").fetchone() == (level,)
         assert cursor.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+class Unsaved(rb.Policy):
+    """A policy whose parameter nobody could find again."""
+
+    name = "unsaved"
+
+    def __init__(self, bias=3):
+        self.bias = bias
+
+    def _begin(self, problem, horizon):
+        self.counts = np.zeros(problem.n_arms)
+
+    def _choose(self, mask):
+        return np.array([0])
+
+    def _learn(self, arms, outcomes, played):
+        self.counts[arms[:played]] += 1
+
+    def indices(self):
+        return self.counts
+
+
+def test_a_policy_that_cannot_be_saved_is_refused_before_anything_is_written(tmp_path):
+    with pytest.raises(rb.InputError, match="bias of Unsaved would not be saved"):
+        rb.studies.create("s", rb.problems.TopK(["a", "b"], k=1), Unsaved(bias=9), storage=f"sqlite:///{tmp_path}/s.db")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("damage", [b"garbage", b"", "older"])
+def test_a_snapshot_that_cannot_be_read_does_no_harm_and_is_replaced(tmp_path, monkeypatch, damage):
+    import zlib
+
+    monkeypatch.setattr(study_log, "SNAPSHOT_EVENTS", 6)
+    path, storage = tmp_path / "s.db", f"sqlite:///{tmp_path}/s.db"
+    with make(storage) as study:
+        for _ in range(20):
+            decision = study.ask()
+            study.tell(decision, outcomes(decision.id, decision.super_arm))
+        wanted = study.indices().tolist()
+    monkeypatch.setattr(study_log, "SNAPSHOT_EVENTS", 2_000)
+    query = "SELECT seq, body FROM rising_snapshots ORDER BY seq"
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        for seq, body in connection.execute(query).fetchall():
+            old = json.loads(zlib.decompress(body))
+            bad = zlib.compress(json.dumps({**old, "format": 1}).encode()) if damage == "older" else damage
+            connection.execute("UPDATE rising_snapshots SET body = ? WHERE seq = ?", (bad, seq))
+    with rb.studies.open("s", storage=storage) as study:
+        assert study.indices().tolist() == wanted
+        assert study.explain(15).decision == 15
+        decision = study.ask()
+        study.tell(decision, outcomes(decision.id, decision.super_arm))
+        wanted = study.indices().tolist()
+    # One that can be read has taken their place.
+    ((_, body),) = rows(path, query)
+    assert json.loads(zlib.decompress(body))["seq"] == len(rows(path))
+    with rb.studies.open("s", storage=storage) as study:
+        assert study.indices().tolist() == wanted
+
+
+def test_a_call_whose_snapshot_cannot_be_made_is_kept_and_does_not_fail(tmp_path, monkeypatch):
+    def fail(fold):
+        raise rb.InputError("no")
+
+    monkeypatch.setattr(study_log, "SNAPSHOT_EVENTS", 2)
+    with make(f"sqlite:///{tmp_path}/s.db") as study:
+        monkeypatch.setattr(study_log.snapshot, "dump", fail)
+        for _ in range(4):
+            decision = study.ask()
+            assert study.tell(decision, outcomes(decision.id, decision.super_arm))
+        assert len(study.history()["decision_id"].unique()) == 4

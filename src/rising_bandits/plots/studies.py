@@ -34,16 +34,19 @@ def draw_explanation(axes: Any, explanation: Explanation) -> None:
     if explanation.runner_up is not None:
         groups.append(("runner-up", explanation.runner_up.reasons))
     at, places, names = 0.0, [], []
+    named: set[str] = set()
     for name, reasons in groups:
         axes.text(0.012, at - 0.75, name, fontweight="bold", fontsize=9, transform=axes.get_yaxis_transform())
         for reason in reasons:
-            start = 0.0
+            # Losses are drawn to the left of 0 and gains to the right, so that neither hides the other.
+            ends = {True: 0.0, False: 0.0}
             for title, (part, colour) in PARTS.items():
                 length = getattr(reason, part)
                 if length is not None:
-                    first = at == 0.0
-                    axes.barh(at, length, left=start, height=0.6, color=colour, label=title if first else None)
-                    start += length
+                    name_it = None if title in named else title
+                    axes.barh(at, length, left=ends[length < 0], height=0.6, color=colour, label=name_it)
+                    ends[length < 0] += length
+                    named.add(title)
             if reason.index is None and reason.plays is not None:
                 axes.text(0.01, at, "first plays", va="center", fontsize=8, color="#555555")
             elif reason.index is not None:
@@ -104,7 +107,7 @@ def draw_outcomes(axes: Any, table: Any, arms: Sequence[str], scale: Scale) -> N
         line = [np.nan if mean is None else mean for mean in means]
         mark = "o" if values.size < 3 else None
         axes.plot(mine["play"].to_numpy(), line, color=colour, label=_short(arm), marker=mark, linewidth=1.6)
-    axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+    axes.xaxis.set_major_locator(MaxNLocator(5, integer=True, min_n_ticks=1))
     axes.set_xlabel("play of the arm")
     axes.set_ylabel("outcome" + (f" ({scale.unit})" if scale.unit else "") + ", running mean")
     if axes.get_legend_handles_labels()[0]:
@@ -119,7 +122,9 @@ def plot_study(study: Study, path: Path | str) -> list[Path]:
     plays = {str(arm): count for arm, count in study.plays().items()}
     with figures(9.6, 4.2, (1.0, 1.25)) as (drawing, (left, right)):
         if not any(plays.values()):
-            left.text(0.5, 0.5, "nothing was told yet", ha="center", va="center", transform=left.transAxes)
+            told = "no arm was played since it began" if len(table) else "nothing was told yet"
+            left.text(0.5, 0.5, told, ha="center", va="center", transform=left.transAxes)
+            left.set_axis_off()
             right.set_axis_off()
         else:
             draw_outcomes(right, table, draw_plays(left, plays), study.scale)

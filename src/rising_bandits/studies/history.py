@@ -71,7 +71,11 @@ def history(log: Log, last: int | None = None, since: Any = None) -> Any:
     table = pd.DataFrame(list(rows), columns=COLUMNS)
     for column in ("asked_at", "told_at"):
         table[column] = pd.to_datetime(table[column].astype("float64"), unit="s", utc=True)
-    return table.astype({"decision_id": "Int64", "play": "int64", "round": "int64", "forgotten": "bool"})
+        table[column] = table[column].astype("datetime64[us, UTC]")
+    numbers = {"play": "int64", "round": "int64", "outcome": "float64", "value": "float64"}
+    return table.astype(
+        {"decision_id": "Int64", "arm": "object", **numbers, "super_arm": "object", "forgotten": "bool"}
+    )
 
 
 def _time(since: Any, now: float) -> float:

@@ -12,6 +12,7 @@ from rising_bandits import policies
 from rising_bandits.errors import InputError
 from rising_bandits.policies.base import Policy
 from rising_bandits.problems.base import Problem
+from rising_bandits.studies import snapshot
 from rising_bandits.studies.events import Event
 from rising_bandits.studies.files import bring, read
 from rising_bandits.studies.log import Log
@@ -80,8 +81,9 @@ def create(
         reorder=reorder,
     )
     body = problem_body(problem, {})
-    # A policy that cannot decide about this problem says so here, before anything was written.
-    begin(settings, policy.__class__(**policy.parameters()), Event(1, "problem", 0.0, None, body), lambda _: problem)
+    # A policy that cannot decide about this problem, or cannot be saved, says so here, before anything was written.
+    first = Event(1, "problem", 0.0, None, body)
+    snapshot.dump(begin(settings, policy.__class__(**policy.parameters()), first, lambda _: problem))
     database = Storage(storage, power_safe=power_safe, timeout=timeout, clock=clock)
     with database.write() as writer:
         found = writer.study(name)

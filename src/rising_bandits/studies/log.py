@@ -50,6 +50,8 @@ class Log:
         self._fold: Fold | None = None
         self._problems: dict[str, Problem] = {}
         self._snapshot_seq, self._snapshot_size = 0, 0
+        self._unreadable = False
+        """Whether there are snapshots that this version cannot read."""
 
     @contextmanager
     def look(self) -> Iterator[tuple[Fold, Reader]]:
@@ -108,6 +110,7 @@ class Log:
                 if upto is None:
                     self._snapshot_seq, self._snapshot_size = fold.seq, len(body)
                 return fold
+            self._unreadable = True
         first = next(iter(reader.later(self.number, 0)), None)
         if first is None:
             raise InputError(f"study {self.name!r} is gone: it was deleted")
@@ -166,15 +169,18 @@ class Log:
 
     def keep_snapshot(self, fold: Fold) -> None:
         """Now and then save what reading the log again would cost; the cost is shared by many events."""
-        if not self._due(fold, self._snapshot_seq):
+        if not (self._unreadable or self._due(fold, self._snapshot_seq)):
             return
         newest = fold.seq
         # The call that this follows is on disk already: a snapshot that cannot be kept must not make it fail.
-        with contextlib.suppress(StorageError), self.storage.write() as writer:
+        with contextlib.suppress(StorageError, InputError, TypeError), self.storage.write() as writer:
+            if self._unreadable:
+                # They would have every process read the whole log; one of the present kind ends that.
+                writer.drop_snapshots(self.number)
             newest = writer.snapshot_seq(self.number)
-            if self._due(fold, newest) and writer.exists(self.number):
+            if (self._unreadable or self._due(fold, newest)) and writer.exists(self.number):
                 newest = self._write_snapshot(writer, fold)
-        self._snapshot_seq = newest
+        self._snapshot_seq, self._unreadable = newest, False
 
     def pass_by(self, writer: Writer, fold: Fold) -> None:
         """Leave snapshots on the way, while a whole log is written at once."""

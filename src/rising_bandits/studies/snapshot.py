@@ -39,8 +39,11 @@ def dump(fold: Fold) -> bytes:
 
 
 def load(body: bytes, kind: type[Policy], resolve: Resolve, reorder: int) -> Fold | None:
-    """The fold that was dumped, or None where another version wrote it."""
-    data = json.loads(zlib.decompress(body))
+    """The fold that was dumped, or None where another version wrote it, or where it is damaged."""
+    try:
+        data = json.loads(zlib.decompress(body))
+    except (zlib.error, ValueError):
+        return None
     if data["format"] != FORMAT:
         return None
     arms = Arms(resolve(data["problem"]), data["problem"])

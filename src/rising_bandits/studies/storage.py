@@ -333,8 +333,8 @@ class Writer(Reader):
 
     def remove_study(self, study: int) -> None:
         """Everything of a study."""
-        for table in (SNAPSHOTS, EVENTS):
-            self._connection.execute(sa.delete(table).where(table.c.study_id == study))
+        self.drop_snapshots(study)
+        self._connection.execute(sa.delete(EVENTS).where(EVENTS.c.study_id == study))
         self._connection.execute(sa.delete(STUDIES).where(STUDIES.c.id == study))
 
     def append(self, study: int, events: Sequence[Event]) -> None:
@@ -344,6 +344,10 @@ class Writer(Reader):
         ]
         if rows:
             self._run(_APPEND, rows, many=True)
+
+    def drop_snapshots(self, study: int) -> None:
+        """No snapshot at all; the log is what counts."""
+        self._connection.execute(sa.delete(SNAPSHOTS).where(SNAPSHOTS.c.study_id == study))
 
     def keep_snapshot(self, study: int, seq: int, body: bytes) -> None:
         """A snapshot as of an event; of the others some are given up, see `spare`."""

@@ -54,10 +54,10 @@ def _late_body(fold: Fold, entry: Entry, raw: dict[int, float], told: dict[int, 
     """What a tell must say that comes too late for its own place in the order: it counts where it arrives.
 
     Nothing may count twice: neither the round, nor an arm that a piece told. An arm that began anew since the ask is
-    another one, of which the outcome says nothing.
+    another one, of which the outcome says nothing; so is one that is gone, should it come back.
     """
     again = entry.values is not None
-    past = [key for key in entry.arms if fold.began.get(key, 0) > entry.seq]
+    past = [key for key in entry.arms if fold.began.get(key, 0) > entry.seq or key not in fold.arms.arm_of]
     learnt = [key for key in (raw if again else entry.arms) if key not in past and not (again and key in told)]
     late: dict[str, Any] = {"of": learnt}
     if again:
