@@ -15,7 +15,7 @@ from rising_bandits.antmaze.runs import RunFolder, _write_npz, find_results, rea
 from rising_bandits.cli.app import main
 from rising_bandits.plots import antmaze as plots
 from rising_bandits.problems import recorded
-from rising_bandits.reproduction.antmaze import last_success, write_report
+from rising_bandits.reproduction.antmaze import last_success, walks_from, write_report
 
 
 def make_result(policy="crucb", seed=0, episodes=600, bad=False):
@@ -84,6 +84,7 @@ def test_a_policy_with_other_parameters_is_another_one(tmp_path):
     specs = [TrainSpec.make("easy", text, seed=3) for text in ("crucb", "crucb(epsilon=0.25)", "crucb(upward=True)")]
     assert [spec.label for spec in specs] == ["crucb", "crucb", "crucb(upward=True)"]
     assert [spec.key for spec in specs] == ["easy-crucb-3", "easy-crucb-3", "easy-crucb-upward-True-3"]
+    assert TrainSpec.make("easy", "horizon-crucb").parameters == {}
     results = [make_result(text, 0, 150) for text in ("crucb(upward=True)", "oracle", "crucb")]
     for result in results:
         keep(result, tmp_path)
@@ -104,6 +105,13 @@ def test_regret_is_against_the_oracle_of_the_same_seed():
         expected = best.record.rewards().sum() - ours.record.rewards().sum()
         assert table["crucb"][seed, -1] == pytest.approx(expected)
     assert not table["oracle"].any()
+    # A seed that only some policies have does not count, unless there are no others.
+    more = [*results, make_result("crucb", 2, 200), make_result("oracle", 2, 200), make_result("sw-ts", 1, 200)]
+    assert {name: len(rows) for name, rows in plots.regrets(more).items()} == {"crucb": 1, "oracle": 1, "sw-ts": 1}
+    apart = [make_result("crucb", 0, 200), make_result("sw-ts", 1, 200), *results[2:]]
+    assert {name: len(rows) for name, rows in plots.regrets(apart).items()} == {"crucb": 1, "sw-ts": 1, "oracle": 2}
+    assert plots.regrets(results[:2]) == {}
+    assert plots.regrets([make_result("crucb", 0, 100), *results[2:]]).keys() == {"oracle"}
 
 
 def test_success_by_episode_is_what_counting_says():
@@ -116,6 +124,10 @@ def test_success_by_episode_is_what_counting_says():
             assert share[end - 1] == pytest.approx((outcomes[chosen] > 0).mean())
         else:
             assert np.isnan(share[end - 1])
+    walks = walks_from(result, tries=30)
+    last = next(n for n in range(30, outcomes.size + 1) if (outcomes[n - 30 : n] > 0).mean() >= 0.5)
+    assert walks == episodes[last - 1]
+    assert walks_from(result, tries=1000) is None
     assert last_success(result, "0->1", last=50) == pytest.approx((outcomes[-50:] > 0).mean())
 
 
@@ -141,6 +153,8 @@ def test_a_recording_rises_is_zero_behind_walls_and_makes_a_task(tmp_path):
     run = rb.simulate(task, rb.CRUCB(epsilon=0.25, sigma=task.sigma), horizon=300, seed=0)
     assert np.isfinite(run.regret).all()
     assert run.plays[0] >= run.plays[3]
+    with pytest.raises(rb.InputError, match="format of a recording must be 1, got 2"):
+        recorded.make("antmaze-test", {**data, "format": 2})
 
 
 def test_edges_seldom_tried_borrow_and_say_so():
@@ -187,6 +201,17 @@ def test_the_commands_around_results(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["maze"] == "easy"
 
 
+def test_the_command_replays_and_says_so(tmp_path, capsys):
+    arguments = ["antmaze", "replay", "--map", "easy", "--policy", "sw-cucb(window=0.25)", "--policy", "oracle"]
+    assert run(*arguments, "--seeds", "2", "--out", tmp_path, "--workers", "1", "--json") == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert {row["policy"] for row in shown["rows"]} == {"oracle", "sw-cucb(window=0.25)"}
+    for name in ("regret", "recording"):
+        assert "replayed" in (tmp_path / f"{name}-antmaze-easy.svg").read_text()
+    with pytest.raises(rb.InputError, match="task must replay tries"):
+        rb.plots.plot_recording("toy", tmp_path / "toy.png")
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -196,7 +221,7 @@ def test_the_commands_around_results(tmp_path, capsys):
         (["run", "--preset", "gpu"], "preset must be one of cpu, paper"),
         (["run", "--seeds", "0"], "--seeds must be at least 1"),
         (["report", "nothing"], "there is no file or folder 'nothing'"),
-        (["replay", "--map", "huge"], "there is no recording to replay yet"),
+        (["replay", "--map", "huge"], "--map must be one of easy, complex, got 'huge'"),
     ],
 )
 def test_bad_input_is_one_clear_line(arguments, words, capsys, tmp_path, monkeypatch):

@@ -167,7 +167,7 @@ def brute_totals(name: str, horizon: int) -> dict[tuple[int, ...], float]:
 
 
 def test_names() -> None:
-    assert rb.tasks.names() == list(TABLE)
+    assert rb.tasks.names() == [*TABLE, "antmaze-easy", "antmaze-complex"]
 
 
 @every_task
@@ -227,7 +227,7 @@ def test_grid_edges_are_numbered_row_by_row(size: int) -> None:
 
 
 def test_unknown_and_repeated_names() -> None:
-    with pytest.raises(InputError, match=r"task must be one of toy, path-easy, .*k-max, got 'path'"):
+    with pytest.raises(InputError, match=r"task must be one of toy, path-easy, .*antmaze-complex, got 'path'"):
         rb.tasks.get("path")
     with pytest.raises(InputError, match=r"name must be new, but there is a task 'toy' already"):
         rb.tasks.register("toy", lambda: rb.tasks.get("toy"))

@@ -33,13 +33,13 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def source_hash(*rooms: str) -> str:
-    """Hash of every Python source of the package, or of some of its rooms, and of the compiler's version.
+    """Hash of every source and data file of the package, or of some of its rooms, and of the compiler's version.
 
     >>> len(source_hash()), source_hash() == source_hash("curves")
     (16, False)
     """
     digest = hashlib.sha256(f"{numba.__version__}".encode())
-    for path in sorted(_PACKAGE.rglob("*.py")):
+    for path in sorted(path for kind in ("*.py", "*.json") for path in _PACKAGE.rglob(kind)):
         if rooms and path.relative_to(_PACKAGE).parts[0] not in (*rooms, "_compile.py", "_checks.py"):
             continue
         digest.update(path.relative_to(_PACKAGE).as_posix().encode())

@@ -6,16 +6,16 @@ import multiprocessing
 import os
 import signal
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from rising_bandits import _checks
 from rising_bandits.antmaze.runs import Result, RunFolder, TrainSpec, read_result, train
 from rising_bandits.antmaze.training import Training
+from rising_bandits.experiments.workers import count_workers, wait_for
 
 _RECENT = 50
 """Tries of an edge over which its success is shown."""
@@ -90,8 +90,7 @@ def train_all(
 
     Stopped at any moment, it goes on where it was when called again. A run's result depends on its spec alone.
     """
-    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
-    workers = _checks.integer("workers", available if workers is None else workers, low=1)
+    workers = count_workers(workers)
     places = [RunFolder(folder, spec) for spec in specs]
     todo = [number for number, place in enumerate(places) if not place.result.exists()]
     if todo:
@@ -99,20 +98,13 @@ def train_all(
         with context.Manager() as manager:
             queue, stop = manager.Queue(), manager.Event()
             with ProcessPoolExecutor(min(workers, len(todo)), context, _start_worker, (queue, stop)) as pool:
-                pending: set[Future[None]] = {
+                futures = [
                     pool.submit(_work, number, specs[number], str(folder), checkpoint_seconds) for number in todo
-                }
-                try:
-                    while pending:
-                        done, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
-                        while progress is not None and not queue.empty():
-                            progress(queue.get())
-                        for future in done:
-                            future.result()
-                except BaseException:
-                    # Ctrl-C or a failed run: the others save where they are before the error goes on.
-                    stop.set()
-                    for future in pending:
-                        future.cancel()
-                    raise
+                ]
+
+                def look() -> None:
+                    while progress is not None and not queue.empty():
+                        progress(queue.get())
+
+                wait_for(futures, stop, look)
     return [train(spec, folder) or read_result(place.path) for spec, place in zip(specs, places, strict=True)]

@@ -1,10 +1,10 @@
 """Outcome curves measured from trained runs, as the small file that the tasks ``antmaze-*`` replay.
 
 For each edge and each number of its own tries, the chance of success and the mean outcome are averaged over all
-runs that tried it so often. Both are made non-decreasing by isotonic regression (weighted least squares under the
-order, by pooling adjacent violators), which smooths them without a window, and kept at few knots. An edge that is
-blocked by a wall stays at 0. A passable edge with fewer than `ENOUGH` tries in all borrows the curve of all passable
-edges together, and the file says which did.
+runs that tried it so often, in blocks of at least `BLOCK` tries, so that no end rests on a few lucky ones. Both are
+made non-decreasing by isotonic regression (weighted least squares under the order, by pooling adjacent violators) and
+kept at few knots. An edge that is blocked by a wall stays at 0. A passable edge with fewer than `ENOUGH` tries in all
+borrows the curve of all passable edges together, and the file says which did.
 
 What is kept is rested: the chance at the n-th try of an edge. In training an edge also gains from what the ant learns
 on others, so a replay is easier to predict than training and not the same; it is for testing policies.
@@ -25,10 +25,11 @@ from rising_bandits._files import replacing
 from rising_bandits.antmaze.mazes import Maze
 from rising_bandits.antmaze.runs import Result
 from rising_bandits.errors import InputError
+from rising_bandits.problems.recorded import FORMAT
 
 ENOUGH = 200
+BLOCK = 50
 KNOTS = 48
-FORMAT = 1
 
 
 def _rising(tries: Sequence[Floats]) -> tuple[Floats, Floats]:
@@ -39,10 +40,32 @@ def _rising(tries: Sequence[Floats]) -> tuple[Floats, Floats]:
         count[: values.size] += 1
         success[: values.size] += values > 0
         total[: values.size] += values
-    chance = isotonic_regression(success / count, weights=count).x
-    mean = isotonic_regression(total / count, weights=count).x
+    starts = _blocks(count)
+    weight = np.add.reduceat(count, starts)
+    centre = np.add.reduceat(count * np.arange(length), starts) / weight
+    chance, mean = (
+        np.interp(
+            np.arange(length), centre, isotonic_regression(np.add.reduceat(sums, starts) / weight, weights=weight).x
+        )
+        for sums in (success, total)
+    )
     # The order of rounding must not make a success bring more than is possible.
-    return np.asarray(chance), np.minimum(mean, chance)
+    return chance, np.minimum(mean, chance)
+
+
+def _blocks(count: Floats) -> list[int]:
+    """Where blocks of at least `BLOCK` tries begin; what is left at the end goes to the last one.
+
+    >>> _blocks(np.full(120, 1.0)), _blocks(np.full(120, 25.0))[:3], _blocks(np.ones(3))
+    ([0, 50], [0, 2, 4], [0])
+    """
+    starts, held = [0], 0.0
+    for place, tries in enumerate(count):
+        if held >= BLOCK:
+            starts.append(place)
+            held = 0.0
+        held += tries
+    return starts[:-1] if held < BLOCK and len(starts) > 1 else starts
 
 
 def _knots(values: Floats) -> list[int]:

@@ -128,7 +128,8 @@ def _policy(maze: mazes.Maze, text: str) -> tuple[str, dict[str, Any]]:
         parameters = {"epsilon": _SHARE, "sigma": _SIGMA, **parameters}
     elif name.startswith("sw-"):
         parameters = {"window": _SHARE, **parameters}
-    elif "sigma" in make_policy(name, parameters).parameters():
+    elif make_policy(name, parameters).parameters().get("sigma") is not None:
+        # A policy that measures the noise itself is left to do so.
         parameters = {"sigma": _SIGMA, **parameters}
     return name, parameters
 

@@ -11,7 +11,7 @@ from rising_bandits.benchmark.suite import EDITION, FAMILIES, HORIZONS, NOISES, 
 from rising_bandits.errors import InputError, RisingBanditsError
 from rising_bandits.experiments import RunSpec, make_plan, make_task
 from rising_bandits.policies import Oracle
-from rising_bandits.problems import Task, tasks
+from rising_bandits.problems import Task, recorded
 from rising_bandits.simulation import simulate
 
 POLICIES = (
@@ -29,7 +29,6 @@ PAPER = (
     "k-max",
 )
 RESTED = ("metelli-15", "metelli-2")
-ANTMAZE = ("antmaze-easy", "antmaze-complex")
 GROUPS = ("paper", "rested", "antmaze", *FAMILIES)
 """What ``--family`` may name: tasks that are fixed, then the families of random curves."""
 
@@ -65,8 +64,7 @@ def _fixed(group: str, seeds: range, *, quick: bool) -> list[Instance]:
     if group == "rested":
         texts = {name: f"rising_bandits.benchmark.rested:{name.replace('-', '_')}()" for name in RESTED}
     else:
-        known = tasks.names()
-        texts = {name: name for name in (PAPER if group == "paper" else ANTMAZE) if name in known}
+        texts = {name: name for name in (PAPER if group == "paper" else recorded.NAMES)}
     if quick:
         texts = {name: text for name, text in texts.items() if name in ("path-easy", "k-max", "metelli-2")}
     found = []

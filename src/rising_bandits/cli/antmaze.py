@@ -154,11 +154,9 @@ def replay(
     from rising_bandits.experiments import make_plan
     from rising_bandits.problems import recorded
 
-    if not recorded.names():
-        raise InputError("there is no recording to replay yet; rising antmaze record makes one from trained runs")
-    names = [f"antmaze-{name}" for name in maze] if maze else recorded.names()
-    if unknown := [name for name in names if name not in recorded.names()]:
-        known = ", ".join(name.removeprefix("antmaze-") for name in recorded.names())
+    names = [f"antmaze-{name}" for name in maze] if maze else list(recorded.NAMES)
+    if unknown := [name for name in names if name not in recorded.NAMES]:
+        known = ", ".join(name.removeprefix("antmaze-") for name in recorded.NAMES)
         raise InputError(f"--map must be one of {known}, got {unknown[0].removeprefix('antmaze-')!r}")
     texts = [text for given in policy or ["all"] for text in (REPLAYED if given == "all" else [given])]
     plan = make_plan(names, texts, seeds=seeds, first_seed=first_seed)
@@ -205,6 +203,12 @@ def _print(results: Sequence[Result]) -> None:
         ],
         8,
     )
+    from rising_bandits.reproduction.antmaze import HEADINGS, comparison
+
+    for name in dict.fromkeys(result.maze.name for result in results):
+        if table := comparison([result for result in results if result.maze.name == name]):
+            out.print(f"\n[bold]{name}, trained[/bold]: regret against the constant optimal path of the same seed")
+            print_table(HEADINGS, table, 7)
 
 
 @contextlib.contextmanager

@@ -58,13 +58,17 @@ def report_runs(plan: list[RunSpec], out_folder: Path, workers: int | None, *, p
     rows = summarise(runs)
     figures: list[Path] = []
     if plot:
-        from rising_bandits.plots import plot_overview, plot_regret
+        from rising_bandits.experiments import make_task
+        from rising_bandits.plots import plot_overview, plot_recording, plot_regret
 
         for name in dict.fromkeys(spec.task for spec in plan):
             # A task by module:function has a name that no file should have.
             file = re.sub(r"[^A-Za-z0-9.-]+", "-", name).strip("-")
             figures += plot_regret(runs, name, out_folder / f"regret-{file}.png")
-            figures += plot_overview(runs, name, out_folder / f"overview-{file}.png")
+            if make_task(name).recorded:
+                figures += plot_recording(name, out_folder / f"recording-{file}.png")
+            else:
+                figures += plot_overview(runs, name, out_folder / f"overview-{file}.png")
     if as_json:
         print_json(
             {"out": str(out_folder), "rows": [asdict(row) for row in rows], "figures": [str(f) for f in figures]}

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
-import os
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from rising_bandits import _checks
 from rising_bandits.experiments.plan import RunSpec
 from rising_bandits.experiments.store import ResultStore, StoredRun
+from rising_bandits.experiments.workers import count_workers, wait_for
 from rising_bandits.policies.base import Policy
 from rising_bandits.policies.reference import Oracle
 from rising_bandits.simulation import Simulation, checkpoints
@@ -127,8 +126,7 @@ def run_plan(
     [0, 1]
     """
     store = ResultStore(folder)
-    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
-    workers = _checks.integer("workers", available if workers is None else workers, low=1)
+    workers = count_workers(workers)
     todo = []
     for number, spec in enumerate(plan):
         if store.has(spec):
@@ -179,20 +177,13 @@ def _run_parallel(
     first = {(spec.task, spec.policy): place for place, (_, spec) in reversed(list(enumerate(todo)))}
     order = sorted(todo, key=lambda item: (todo.index(item) != first[item[1].task, item[1].policy], -item[1].horizon))
     with ProcessPoolExecutor(workers, context, _start_worker, (played, stop)) as pool:
-        pending: set[Future[bool]] = {
+        futures = [
             pool.submit(_work, number, spec, str(store.folder), version, checkpoint_seconds) for number, spec in order
-        }
-        try:
-            while pending:
-                done, pending = wait(pending, timeout=0.1, return_when=FIRST_COMPLETED)
-                if progress is not None:
-                    for number, _ in todo:
-                        progress(number, played[number])
-                for future in done:
-                    future.result()
-        except BaseException:
-            # Ctrl-C or a failed run: the others save where they are before the error goes on.
-            stop.set()
-            for future in pending:
-                future.cancel()
-            raise
+        ]
+
+        def look() -> None:
+            if progress is not None:
+                for number, _ in todo:
+                    progress(number, played[number])
+
+        wait_for(futures, stop, look)

@@ -6,6 +6,7 @@ from typing import Any
 from rising_bandits.plots.benchmark import draw_frontier, draw_map, draw_ranks, plot_frontier, plot_map, plot_ranks
 from rising_bandits.plots.diagnosis import draw_diagnosis, plot_diagnosis
 from rising_bandits.plots.overview import plot_overview
+from rising_bandits.plots.recorded import plot_recording
 from rising_bandits.plots.regret import draw_regret, plot_regret, regret_bands
 from rising_bandits.plots.structure import draw_curves, draw_structure
 from rising_bandits.plots.style import look, title
@@ -24,6 +25,7 @@ __all__ = [
     "plot_map",
     "plot_overview",
     "plot_ranks",
+    "plot_recording",
     "plot_regret",
     "regret_bands",
     "title",

@@ -12,7 +12,7 @@ from rising_bandits.antmaze.drawing import draw_ant, draw_walls
 from rising_bandits.experiments import Band
 from rising_bandits.experiments.statistics import half_width
 from rising_bandits.plots.regret import draw_ends
-from rising_bandits.plots.style import figure, figures, look, save, title
+from rising_bandits.plots.style import PALETTE, figure, figures, looks, save, title
 
 if TYPE_CHECKING:
     from rising_bandits._checks import Floats
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 WINDOW = 50
 """Tries over which an outcome is averaged."""
-_PALETTE = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C510A", "#5E3C99")
 
 
 def running_mean(values: Floats, window: int = WINDOW) -> Floats:
@@ -49,21 +48,22 @@ def draw_outcomes(axes: Any, result: Result) -> None:
     tried = [(record.outcomes(arm)[1], label) for arm, label in enumerate(maze.labels)]
     tried = sorted(((values, label) for values, label in tried if values.size), key=lambda item: -item[0].size)
     for place, (values, label) in enumerate(tried):
-        named = place < len(_PALETTE)
-        colour = _PALETTE[place] if named else "#BBBBBB"
+        named = place < len(PALETTE)
+        colour = PALETTE[place] if named else "#BBBBBB"
         line = running_mean(values)
         axes.plot(
-            np.arange(1, values.size + 1), line, color=colour, linewidth=1.6 if named else 0.7, zorder=3 if named else 2
+            np.arange(1, values.size + 1),
+            line,
+            color=colour,
+            linewidth=1.6 if named else 0.7,
+            zorder=3 if named else 2,
+            label=f"{label.replace('->', '→')}: {values.size:,}" if named else None,
         )
-        if named:
-            axes.annotate(
-                label.replace("->", "→"),
-                (values.size, line[-1]),
-                (4, 0),
-                textcoords="offset points",
-                color=colour,
-                va="center",
-            )
+    # Lines end near one another, so that names at their ends would overlap.
+    others = f", and {len(tried) - len(PALETTE)} others" if len(tried) > len(PALETTE) else ""
+    axes.legend(
+        title=f"edge: tries{others}", frameon=False, loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=8
+    ).get_title().set_fontsize(8)
     axes.set_xlabel("tries of the edge")
     axes.set_ylabel(f"outcome, 1 / steps (mean of {WINDOW} tries)")
     axes.set_ylim(bottom=0)
@@ -100,7 +100,7 @@ def plot_learning(results: Sequence[Result], edges: Sequence[str], path: Path) -
         for axes, edge in zip(row, edges, strict=True):
             arm = maze.labels.index(edge)
             for place, result in enumerate(results):
-                colour = _PALETTE[place % len(_PALETTE)]
+                colour = PALETTE[place % len(PALETTE)]
                 share = success_by_episode(result.record, arm)
                 axes.plot(np.arange(1, share.size + 1), share, color=colour, label=f"seed {result.spec.seed}")
             axes.axhline(0.5, color="#666666", linewidth=0.8, linestyle=":")
@@ -113,19 +113,28 @@ def plot_learning(results: Sequence[Result], edges: Sequence[str], path: Path) -
         return save(drawing, path)
 
 
+def comparable(results: Sequence[Result]) -> list[Result]:
+    """The runs that have a twin: the constant optimal path with the same seed and episodes.
+
+    Seeds differ much, so that only those count which every policy has, if there are any.
+    """
+    longest = max((r.record.episodes for r in results if r.spec.label == "oracle"), default=0)
+    runs = [result for result in results if result.record.episodes == longest]
+    seeds: dict[str, set[int]] = {}
+    for result in runs:
+        seeds.setdefault(result.spec.label, set()).add(result.spec.seed)
+    wanted = set.intersection(*seeds.values()) or seeds["oracle"] if seeds else set()
+    return [result for result in runs if result.spec.seed in wanted]
+
+
 def regrets(results: Sequence[Result]) -> dict[str, Floats]:
-    """Cumulative regret of each policy (a row a seed) against the oracle trained with the same seed and episodes."""
-    oracle = {
-        (r.spec.seed, r.record.episodes): np.cumsum(r.record.rewards()) for r in results if r.spec.label == "oracle"
-    }
+    """Cumulative regret of each policy (a row a seed) against its twin, see `comparable`."""
+    runs = comparable(results)
+    earned = {(r.spec.label, r.spec.seed): np.cumsum(r.record.rewards()) for r in runs}
     out: dict[str, list[Floats]] = {}
-    for result in results:
-        twin = oracle.get((result.spec.seed, result.record.episodes))
-        if twin is not None:
-            out.setdefault(result.spec.label, []).append(twin - np.cumsum(result.record.rewards()))
-    lengths = {len(row) for rows in out.values() for row in rows}
-    longest = max(lengths, default=0)
-    return {name: np.stack([row for row in rows if len(row) == longest]) for name, rows in out.items()}
+    for (name, seed), total in earned.items():
+        out.setdefault(name, []).append(earned["oracle", seed] - total)
+    return {name: np.stack(rows) for name, rows in out.items()}
 
 
 def plot_training_regret(results: Sequence[Result], path: Path) -> list[Path]:
@@ -137,8 +146,9 @@ def plot_training_regret(results: Sequence[Result], path: Path) -> list[Path]:
         mean = rows.mean(axis=0)
         bands[name] = Band(np.arange(1, rows.shape[1] + 1), mean, mean - half, mean + half, len(rows))
     with figure(7.4, 4.4) as (drawing, axes):
+        styles = looks(table)
         for name, rows in table.items():
-            style = look(name)
+            style = styles[name]
             x = np.arange(1, rows.shape[1] + 1)
             for row in rows:
                 axes.plot(x, row, color=style.colour, linewidth=0.5, alpha=0.5)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rising_bandits.experiments import Band, StoredRun, band, group, make_task
-from rising_bandits.plots.style import figure, look, save, spread, title
+from rising_bandits.plots.style import figure, look, looks, save, spread, title
 
 _THOUSANDS = 1e3
 _MANY = 10_000
@@ -37,8 +37,9 @@ def draw_regret(axes: Any, bands: dict[str, Band], heading: str) -> None:
     bottom = min(0.0, *(float(curve.low.min()) for curve in bands.values()))
     last = max(float(curve.rounds[-1]) for curve in bands.values())
     across, up = (_THOUSANDS if far >= _MANY else 1.0 for far in (last, max(top, -bottom)))
+    styles = looks(bands)
     for label, curve in bands.items():
-        style = look(label)
+        style = styles[label]
         x = np.concatenate([[0], curve.rounds]) / across
         mean, low, high = (np.concatenate([[0.0], part]) / up for part in (curve.mean, curve.low, curve.high))
         axes.fill_between(x, low, high, color=style.colour, alpha=0.18, linewidth=0)
@@ -58,10 +59,15 @@ def draw_ends(axes: Any, bands: dict[str, Band], *, across: float = 1.0, up: flo
     top = max(float(curve.high.max()) for curve in bands.values())
     bottom = min(0.0, *(float(curve.low.min()) for curve in bands.values()))
     ends = [float(curve.mean[-1]) / up for curve in bands.values()]
-    heights = spread(ends, gap=0.062 * (top - bottom) / up)
+    gap = 0.062 * (top - bottom) / up
+    heights = spread(ends, gap=gap)
+    for place, height in enumerate(heights):
+        # Not above the axes, where the title is.
+        heights[place] = min(height, 1.04 * top / up if place == 0 else heights[place - 1] - gap)
     last = max(float(curve.rounds[-1]) for curve in bands.values()) / across
-    for (label, _), end, height in zip(bands.items(), ends, heights, strict=True):
-        style = look(label)
+    styles = looks(bands)
+    for label, end, height in zip(bands, ends, heights, strict=True):
+        style = styles[label]
         # A thin leader ties a label that had to move to the line it belongs to.
         axes.plot(
             [last, 1.02 * last, 1.04 * last],
@@ -71,7 +77,7 @@ def draw_ends(axes: Any, bands: dict[str, Band], *, across: float = 1.0, up: flo
             linestyle=style.line if style.line != ":" else "-",
             clip_on=False,
         )
-        weight = "bold" if label == "crucb" else "normal"
+        weight = "bold" if style == look("crucb") else "normal"
         axes.text(1.05 * last, height, title(label), color=style.colour, va="center", fontweight=weight)
     axes.set_xlim(0, last)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,8 @@ _LOOKS = {
     "random": Look("#999999", ":"),
 }
 _OTHERS = ("#E69F00", "#56B4E9", "#8C510A", "#5E3C99", "#F0E442")
+PALETTE = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C510A", "#5E3C99")
+"""Colours of lines that are not policies."""
 EARLY, LATE = "#999999", "#D55E00"
 """Early peakers and late bloomers."""
 
@@ -59,6 +61,20 @@ def look(label: str) -> Look:
         return _LOOKS[label]
     colour = _OTHERS[sum(map(ord, label)) % len(_OTHERS)]
     return Look(colour, _LOOKS[name].line if name in _LOOKS else "-.")
+
+
+def looks(labels: Iterable[str]) -> dict[str, Look]:
+    """The looks of the policies of one figure: of each policy the variant with the fewest words looks as itself.
+
+    >>> found = looks(["crucb(epsilon=0.25, upward=True)", "crucb(epsilon=0.25)", "sw-ts"])
+    >>> [found[label] == look("crucb") for label in found]
+    [False, True, False]
+    """
+    plainest: dict[str, str] = {}
+    for label in sorted(labels := list(labels), key=len):
+        plainest.setdefault(label.partition("(")[0], label)
+    names = [label.partition("(")[0] for label in labels]
+    return {label: look(name if plainest[name] == label else label) for label, name in zip(labels, names, strict=True)}
 
 
 def title(label: str) -> str:

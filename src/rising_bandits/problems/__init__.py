@@ -9,7 +9,7 @@ from rising_bandits.problems.rewards import Reward
 from rising_bandits.problems.sets import Explicit, KMax, LinearConstraints, Matching, TopK
 from rising_bandits.problems.tasks import Task
 
-for _name in recorded.names():
+for _name in recorded.NAMES:
     tasks.register(_name, partial(recorded.get, _name))
 
 __all__ = [

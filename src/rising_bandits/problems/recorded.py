@@ -14,21 +14,15 @@ import numpy as np
 
 from rising_bandits._checks import Floats
 from rising_bandits.curves import Failing, Tabulated
+from rising_bandits.errors import InputError
 from rising_bandits.problems.graphs import ShortestPath
 from rising_bandits.problems.tasks import Task
 
+FORMAT = 1
 SIGMA = 1e-4
 """What policies are told in the paper's AntMaze experiments."""
-FORMAT = 1
-
-
-def names() -> list[str]:
-    """The recorded tasks that come with the library."""
-    folder = resources.files("rising_bandits.problems") / "data"
-    if not folder.is_dir():
-        return []
-    found = {file.name.removesuffix(".json") for file in folder.iterdir() if file.name.endswith(".json")}
-    return [name for name in ("antmaze-easy", "antmaze-complex") if name in found]
+NAMES = ("antmaze-easy", "antmaze-complex")
+"""The recorded tasks that come with the library."""
 
 
 def read(name: str) -> dict[str, Any]:
@@ -45,6 +39,8 @@ def _straighten(at: list[int], values: list[float]) -> Floats:
 
 def make(name: str, data: dict[str, Any]) -> Task:
     """The task of a recording."""
+    if data.get("format") != FORMAT:
+        raise InputError(f"format of a recording must be {FORMAT}, got {data.get('format')!r}")
     problem = ShortestPath([tuple(arc) for arc in data["arcs"]], data["start"], data["goal"], reward="harmonic")
     curves, chances = [], []
     for edge in data["edges"]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from rising_bandits._checks import Floats
 from rising_bandits._files import replacing
 from rising_bandits.antmaze.picture import film as make_film
 from rising_bandits.antmaze.picture import skeletons
@@ -66,6 +67,14 @@ def last_success(result: Result, edge: str, last: int = _LAST) -> float:
     return float((outcomes > 0).mean()) if outcomes.size else float("nan")
 
 
+def walks_from(result: Result, tries: int = 50) -> int | None:
+    """The first episode at which half of the last ``tries`` of the optimal path's first edge succeeded, if any."""
+    episodes, outcomes = result.record.outcomes(result.maze.arms(result.maze.shortest)[0])
+    good = np.convolve(outcomes > 0, np.ones(tries, dtype=int), "valid") if outcomes.size >= tries else np.zeros(0)
+    reached = np.flatnonzero(good >= _HALF * tries)
+    return int(episodes[reached[0] + tries - 1]) if reached.size else None
+
+
 def _learning(results: list[Result], folder: Path) -> Part:
     maze = results[0].maze
     edges = [edge for edge in LEARNED.get(maze.name, ()) if edge in maze.labels] or [
@@ -98,41 +107,60 @@ def _learning(results: list[Result], folder: Path) -> Part:
             f"{good} of {len(judged)} seeds",
         )
     )
-    headings = ["run", *(edge.replace("->", "→") for edge in edges), "steps", "minutes on one core"]
+    headings = ["run", *(edge.replace("->", "→") for edge in edges), "steps", "minutes (wall)"]
     part.tables.append(("Success at the end", headings, rows))
     figure = plots.plot_learning(judged, edges, folder / f"learning-{maze.name}.png")
     part.figures.append((figure[1], "Success by episode, a line a seed; the dotted line is one half. Trained runs."))
     return part
 
 
-def _comparison(results: list[Result], folder: Path) -> Part:
-    maze = results[0].maze
-    part = Part(f"regret-{maze.name}", f"AntMaze-{maze.name}: the trained comparison")
+HEADINGS = ["policy", "runs", "regret", "by seed", "goal, last 500", "optimal path", "into a wall", "walks from"]
+"""Mean regret at the end, episodes of the last 500 that reached the goal, episodes on two kinds of path, and the
+episode from which the ant walks."""
+
+
+def comparison(results: Sequence[Result]) -> list[list[str]]:
+    """A row of `HEADINGS` for each policy on one maze, the least regret first; none where there is no regret."""
     table = plots.regrets(results)
     if "oracle" not in table:
-        part.text.append("There is no run of the constant optimal path with the same seeds, so there is no regret.")
-        return part
-    ranks = sorted((name for name in table if name != "oracle"), key=lambda name: float(table[name][:, -1].mean()))
+        return []
+    maze = results[0].maze
     best = tuple(maze.arms(maze.shortest))
     blocked = {arm for arm, free in enumerate(maze.passable) if not free}
     rows = []
-    for name in [*ranks, "oracle"]:
-        mine = [result for result in results if result.spec.label == name]
+    for name in [*_ranks(table), "oracle"]:
+        mine = [result for result in plots.comparable(results) if result.spec.label == name]
         rewards = [result.record.rewards() for result in mine]
         rows.append(
             [
                 title(name),
-                str(len(mine)),
+                str(len(table[name])),
                 f"{table[name][:, -1].mean():.3f}",
                 ", ".join(f"{value:.2f}" for value in table[name][:, -1]),
                 f"{np.mean([(row[-500:] > 0).mean() for row in rewards]):.0%}",
                 f"{np.mean([r.record.paths.count(best) / r.record.episodes for r in mine]):.0%}",
                 f"{np.mean([[not blocked.isdisjoint(path) for path in r.record.paths] for r in mine]):.0%}",
+                ", ".join("never" if (start := walks_from(r)) is None else str(start) for r in mine),
             ]
         )
-    headings = ["policy", "runs", "final regret", "by seed", "goal reached, last 500"]
-    headings += ["episodes on the optimal path", "on paths into a wall"]
-    part.tables.append(("Regret against the constant optimal path trained with the same seed", headings, rows))
+    return rows
+
+
+def _ranks(table: dict[str, Floats]) -> list[str]:
+    """Policies by their mean regret at the end, without the one that it is measured against."""
+    return sorted((name for name in table if name != "oracle"), key=lambda name: float(table[name][:, -1].mean()))
+
+
+def _comparison(results: list[Result], folder: Path) -> Part:
+    maze = results[0].maze
+    part = Part(f"regret-{maze.name}", f"AntMaze-{maze.name}: the trained comparison")
+    rows = comparison(results)
+    if not rows:
+        part.text.append("There is no run of the constant optimal path with the same seeds, so there is no regret.")
+        return part
+    table = plots.regrets(results)
+    ranks = _ranks(table)
+    part.tables.append(("Regret against the constant optimal path trained with the same seed", HEADINGS, rows))
     if {"crucb", "r-ed-ucb"} <= set(ranks):
         first = ranks[0]
         evidence = ", ".join(f"{title(name)} {table[name][:, -1].mean():.3f}" for name in ranks)

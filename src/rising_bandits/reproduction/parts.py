@@ -190,7 +190,7 @@ def bounds_part(section: Section, runs: Sequence[StoredRun], folder: Path) -> Pa
     """Theorem 4 term by term on every task, beside the regret of CRUCB."""
     rows: list[list[str]] = []
     shown: list[tuple[str, float, float]] = []
-    for name in tasks.names():
+    for name in dict.fromkeys(run.spec.task for run in runs):
         mine = [run.regret[-1] for run in runs if run.spec.task == name]
         bound = upper_bound(tasks.get(name), constant=30.0)
         measured = float(np.mean(mine))

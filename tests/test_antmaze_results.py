@@ -1,0 +1,63 @@
+"""The trained runs that come with the documentation: complete, recorded as they are, and told as they are."""
+
+import json
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rising_bandits as rb
+from rising_bandits.antmaze import POLICIES
+from rising_bandits.antmaze.recording import check_walls, record
+from rising_bandits.antmaze.runs import find_results
+from rising_bandits.antmaze.settings import CPU
+from rising_bandits.cli.antmaze import REPLAYED
+from rising_bandits.experiments import make_plan
+from rising_bandits.reproduction.antmaze import last_success
+
+ROOT = Path(__file__).parents[1]
+RESULTS = find_results([ROOT / "docs" / "data" / "antmaze"])
+REPLAY = json.loads((ROOT / "docs" / "data" / "antmaze-replay.json").read_text(encoding="utf-8"))
+ON_COMPLEX = {"crucb", "r-ed-ucb", "sw-cucb", "sw-cts", "oracle"}
+
+
+def on(maze):
+    return [result for result in RESULTS if result.maze.name == maze]
+
+
+def test_every_policy_was_trained_with_the_settings_that_are_the_default():
+    assert {r.spec.label for r in on("easy") if r.spec.seed == 0} >= set(POLICIES)
+    assert {r.spec.label for r in on("complex") if r.spec.seed == 0} >= ON_COMPLEX
+    for result in RESULTS:
+        assert result.spec.settings == CPU.as_dict()
+        assert result.record.episodes == result.spec.episodes == result.maze.episodes
+        assert not check_walls(result.maze, [result])
+
+
+def test_the_ant_learns_the_first_edge_and_the_bottleneck_on_four_seeds_of_five():
+    alone = [r for r in on("easy") if r.spec.label == "oracle"]
+    good = [all(last_success(result, edge) > 0.5 for edge in ("0->1", "1->4")) for result in alone]
+    assert sum(good) >= 0.8 * len(alone)
+
+
+@pytest.mark.parametrize("maze", ["easy", "complex"])
+def test_the_recording_is_what_the_command_makes_of_the_runs(maze):
+    path = resources.files("rising_bandits.problems") / "data" / f"antmaze-{maze}.json"
+    assert json.loads(path.read_text(encoding="utf-8")) == record(on(maze))
+
+
+@pytest.mark.parametrize(
+    ("task", "policies"),
+    [("antmaze-easy", REPLAYED), ("antmaze-complex", ["sw-cucb(window=0.25)", "oracle"])],
+)
+def test_the_replayed_numbers_of_the_guide_come_out_again(task, policies):
+    rows = {row["policy"]: row for row in REPLAY["rows"] if row["task"] == task}
+    assert set(rows) >= set(REPLAYED)
+    for text in policies:
+        finals = [
+            rb.simulate(spec.make_task(), spec.make_policy(), horizon=spec.horizon, seed=spec.seed).regret[-1]
+            for spec in make_plan([task], [text], seeds=20)
+        ]
+        assert rows[text]["runs"] == 20
+        assert rows[text]["regret"] == pytest.approx(np.mean(finals), rel=1e-9, abs=1e-9)
