@@ -153,7 +153,7 @@ def test_the_conformance_suite_finds_a_policy_that_forgets_its_random_state():
         (lambda: rb.policies.by_name("ucb"), r"policy must be one of crucb, .* got 'ucb'"),
         (
             lambda: rb.policies.by_name("crucb", window=3),
-            r"parameters of crucb are epsilon, sigma, bonus, resolution; got window",
+            r"parameters of crucb are epsilon, sigma, bonus, resolution, upward; got window",
         ),
         (lambda: rb.CRUCB().start("path"), r"problem must be a Problem"),
         (lambda: rb.CRUCB().start(rb.problems.TopK(3, 1), horizon=0), r"horizon must be .* got 0"),
