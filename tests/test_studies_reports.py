@@ -387,12 +387,13 @@ EDITS = {
 }
 
 
-@pytest.mark.parametrize("suffix", [".parquet", ".jsonl"])
-@pytest.mark.parametrize("edit", EDITS)
+# A column of numbers of a Parquet file cannot hold text.
+@pytest.mark.parametrize(
+    ("edit", "suffix"),
+    [(edit, suffix) for edit in EDITS for suffix in (".parquet", ".jsonl") if (edit, suffix) != ("text", ".parquet")],
+)
 def test_an_edited_file_is_refused_and_says_where(storage, tmp_path, edit, suffix):
     header, rows = read_rows(busy(storage, expires=1e6).export(tmp_path / "busy.jsonl"))
-    if suffix == ".parquet" and edit == "text":
-        pytest.skip("a column of numbers holds no text")
     change, message = EDITS[edit]
     change(rows)
     path = tmp_path / f"edited{suffix}"
