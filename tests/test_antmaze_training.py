@@ -272,6 +272,29 @@ def test_a_run_killed_at_random_moments_ends_the_same(room, tmp_path):
     _same(whole, read_result(RunFolder(tmp_path / "killed", spec).path))
 
 
+_ORPHAN = """
+import sys
+from rising_bandits.antmaze import Settings, TrainSpec
+from rising_bandits.antmaze.pool import train_all
+if __name__ == "__main__":
+    settings = Settings(hidden=(16, 16), batch=16, warm_up=2, steps_per_update=10, chunk=5)
+    train_all([TrainSpec.make(sys.argv[1], "crucb", seed=1, episodes=1_000_000, settings=settings)], sys.argv[2],
+              workers=1, progress=lambda news: print(news.episode, flush=True))
+"""
+
+
+def test_a_worker_saves_and_ends_when_its_parent_is_killed(room, tmp_path):
+    script = tmp_path / "orphan.py"
+    script.write_text(_ORPHAN)
+    child = subprocess.Popen([sys.executable, str(script), room, str(tmp_path / "out")], stdout=subprocess.PIPE)
+    assert int(child.stdout.readline()) > 0
+    child.kill()
+    # The worker has inherited the pipe: it ends when the worker has ended.
+    child.communicate(timeout=120)
+    spec = TrainSpec.make(room, "crucb", seed=1, episodes=1_000_000, settings=SMALL)
+    assert RunFolder(tmp_path / "out", spec).checkpoint.exists()
+
+
 def test_checkpoints_are_of_one_run_only_and_never_go_back(room, tmp_path):
     spec = TrainSpec.make(room, "crucb", settings=SMALL)
     folder = RunFolder(tmp_path, spec)

@@ -171,6 +171,28 @@ def test_killing_everything_loses_no_finished_work_and_changes_no_number(tmp_pat
         assert identical(one, other)
 
 
+ORPHANS = """
+import sys
+from rising_bandits.experiments import make_plan, run_plan
+if __name__ == "__main__":
+    run_plan(make_plan(["spanning-complex"], ["sw-ts"], seeds=3, horizon=10_000_000), sys.argv[1], workers=2,
+             progress=lambda number, rounds: rounds and print(number, flush=True))
+"""
+
+
+def test_workers_save_and_end_when_their_parent_is_killed(tmp_path):
+    script = tmp_path / "orphans.py"
+    script.write_text(ORPHANS)
+    process = subprocess.Popen([sys.executable, str(script), str(tmp_path / "out")], stdout=subprocess.PIPE, text=True)
+    begun = set()
+    while len(begun) < 2:
+        begun.add(process.stdout.readline())
+    process.kill()
+    # The workers have inherited the pipe: it ends when the last of them has ended.
+    process.communicate(timeout=120)
+    assert len(list((tmp_path / "out" / "partial").glob("*.gz"))) >= 2
+
+
 def test_settings_are_complete(tmp_path):
     plan = small_plan()
     ex.run_plan(plan, tmp_path, workers=1, version="1.2.3")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ import numpy as np
 
 from rising_bandits.antmaze.runs import Result, RunFolder, TrainSpec, read_result, train
 from rising_bandits.antmaze.training import Training
-from rising_bandits.experiments.workers import count_workers, wait_for
+from rising_bandits.experiments.workers import WORKING, begin_worker, count_workers, stopping, wait_for
 
 _RECENT = 50
 """Tries of an edge over which its success is shown."""
@@ -56,15 +55,9 @@ def one_core() -> None:
 
 
 def _start_worker(queue: Any, stop: Any) -> None:
-    # The parent hears Ctrl-C and asks the workers to stop; they must not die of it themselves.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     one_core()
-    _shared["queue"], _shared["stop"], _shared["parent"] = queue, stop, os.getppid()
-
-
-def _stopping() -> bool:
-    """Whether to save and end: asked to, or left alone by a parent that was killed."""
-    return os.getppid() != _shared["parent"] or bool(_shared["stop"].is_set())
+    begin_worker(stop)
+    _shared["queue"] = queue
 
 
 def _work(number: int, spec: TrainSpec, folder: str, checkpoint_seconds: float) -> None:
@@ -75,7 +68,8 @@ def _work(number: int, spec: TrainSpec, folder: str, checkpoint_seconds: float) 
             said[0] = seconds
             _shared["queue"].put(news(number, training, seconds))
 
-    train(spec, folder, progress=report, stopping=_stopping, checkpoint_seconds=checkpoint_seconds)
+    with WORKING:
+        train(spec, folder, progress=report, stopping=stopping, checkpoint_seconds=checkpoint_seconds)
 
 
 def train_all(
@@ -95,16 +89,16 @@ def train_all(
     todo = [number for number, place in enumerate(places) if not place.result.exists()]
     if todo:
         context = multiprocessing.get_context("spawn")
-        with context.Manager() as manager:
-            queue, stop = manager.Queue(), manager.Event()
-            with ProcessPoolExecutor(min(workers, len(todo)), context, _start_worker, (queue, stop)) as pool:
-                futures = [
-                    pool.submit(_work, number, specs[number], str(folder), checkpoint_seconds) for number in todo
-                ]
+        queue, stop = context.SimpleQueue(), context.Event()
+        with ProcessPoolExecutor(min(workers, len(todo)), context, _start_worker, (queue, stop)) as pool:
+            futures = [pool.submit(_work, number, specs[number], str(folder), checkpoint_seconds) for number in todo]
 
-                def look() -> None:
-                    while progress is not None and not queue.empty():
-                        progress(queue.get())
+            def look() -> None:
+                # Emptied whether anybody listens or not: a full pipe would halt the workers.
+                while not queue.empty():
+                    latest = queue.get()
+                    if progress is not None:
+                        progress(latest)
 
-                wait_for(futures, stop, look)
+            wait_for(futures, stop, look)
     return [train(spec, folder) or read_result(place.path) for spec, place in zip(specs, places, strict=True)]

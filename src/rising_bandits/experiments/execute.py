@@ -14,7 +14,7 @@ from typing import Any
 
 from rising_bandits.experiments.plan import RunSpec
 from rising_bandits.experiments.store import ResultStore, StoredRun
-from rising_bandits.experiments.workers import count_workers, wait_for
+from rising_bandits.experiments.workers import WORKING, begin_worker, count_workers, stopping, wait_for
 from rising_bandits.policies.base import Policy
 from rising_bandits.policies.reference import Oracle
 from rising_bandits.simulation import Simulation, checkpoints
@@ -85,23 +85,17 @@ def _interrupt_heard() -> Iterator[Callable[[], bool]]:
 
 
 def _start_worker(played: Any, stop: Any) -> None:
-    # The parent hears Ctrl-C and asks the workers to stop; they must not die of it themselves.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _shared["played"], _shared["stop"] = played, stop
+    begin_worker(stop)
+    _shared["played"] = played
 
 
 def _work(number: int, spec: RunSpec, folder: str, version: str, checkpoint_seconds: float) -> bool:
     def report(rounds: int) -> None:
         _shared["played"][number] = rounds
 
-    return execute(
-        spec,
-        ResultStore(folder),
-        version,
-        progress=report,
-        stopping=_shared["stop"].is_set,
-        checkpoint_seconds=checkpoint_seconds,
-    )
+    store = ResultStore(folder)
+    with WORKING:
+        return execute(spec, store, version, progress=report, stopping=stopping, checkpoint_seconds=checkpoint_seconds)
 
 
 def run_plan(

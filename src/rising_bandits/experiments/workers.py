@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import signal
+import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Any
 
 from rising_bandits import _checks
+
+WORKING = threading.Lock()
+"""Held by a worker process while it works, so that it does not end in the middle of a write."""
+
+_alone = threading.Event()
+_asked: list[Any] = []
 
 
 def count_workers(wanted: int | None) -> int:
@@ -33,3 +42,27 @@ def wait_for(futures: Iterable[Future[Any]], stop: Any, look: Callable[[], None]
         for future in pending:
             future.cancel()
         raise
+
+
+def begin_worker(stop: Any) -> None:
+    """Prepare this process for work until ``stop``, an event of its parent, is set or the parent is gone."""
+    # The parent hears Ctrl-C and asks the workers to stop; they must not die of it themselves.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _asked[:] = [stop]
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def stopping() -> bool:
+    """Whether a worker should save and return: asked to, or left alone by a parent that was killed."""
+    return _alone.is_set() or any(stop.is_set() for stop in _asked)
+
+
+def _end_with_parent() -> None:
+    # A worker of a pool waits for its next task on a pipe that it could write to itself: when the
+    # parent is killed the pipe never closes, and without this the process would sleep forever.
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        _alone.set()
+        with WORKING:
+            os._exit(1)
