@@ -1,4 +1,4 @@
-"""A PostgreSQL server of the tests' own, and a loud word where there is none."""
+"""What many tests need: the command in this process, and a PostgreSQL server of the tests' own."""
 
 from __future__ import annotations
 
@@ -7,10 +7,25 @@ import shutil
 import socket
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+from rising_bandits.cli import main
+
+
+@pytest.fixture
+def run() -> Callable[..., int]:
+    """``rising`` with these arguments, in this process; returns its exit code."""
+
+    def run(*arguments: object) -> int:
+        with pytest.raises(SystemExit) as stop:
+            main([str(argument) for argument in arguments])
+        assert isinstance(stop.value.code, int)
+        return stop.value.code
+
+    return run
 
 
 def _find(program: str) -> str | None:

@@ -12,7 +12,6 @@ from rising_bandits.antmaze.body import stance
 from rising_bandits.antmaze.record import Record
 from rising_bandits.antmaze.recording import record, write_recording
 from rising_bandits.antmaze.runs import RunFolder, _write_npz, find_results, read_result
-from rising_bandits.cli.app import main
 from rising_bandits.plots import antmaze as plots
 from rising_bandits.problems import recorded
 from rising_bandits.reproduction.antmaze import last_success, walks_from, write_report
@@ -47,12 +46,6 @@ def keep(result, folder):
     meta = json.dumps({"spec": result.spec.as_dict(), "seconds": result.seconds})
     _write_npz(place.result, {**result.record.dump(), "walk": result.walk, "meta": meta}, small=True)
     return place.path
-
-
-def run(*arguments):
-    with pytest.raises(SystemExit) as stop:
-        main([str(argument) for argument in arguments])
-    return stop.value.code
 
 
 def test_a_result_comes_back_from_its_file_as_it_was(tmp_path):
@@ -191,7 +184,7 @@ def test_a_film_is_made_or_drawn(tmp_path):
     assert not np.array_equal(pictures[0], pictures[1])
 
 
-def test_the_commands_around_results(tmp_path, capsys):
+def test_the_commands_around_results(run, tmp_path, capsys):
     for seed in (0, 1):
         keep(make_result("crucb", seed, 120), tmp_path / "runs")
     assert run("antmaze", "report", tmp_path / "runs", "--out", tmp_path / "page", "--no-film") == 0
@@ -201,7 +194,7 @@ def test_the_commands_around_results(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["maze"] == "easy"
 
 
-def test_the_command_replays_and_says_so(tmp_path, capsys):
+def test_the_command_replays_and_says_so(run, tmp_path, capsys):
     arguments = ["antmaze", "replay", "--map", "easy", "--policy", "sw-cucb(window=0.25)", "--policy", "oracle"]
     assert run(*arguments, "--seeds", "2", "--out", tmp_path, "--workers", "1", "--json") == 0
     shown = json.loads(capsys.readouterr().out)
@@ -224,7 +217,7 @@ def test_the_command_replays_and_says_so(tmp_path, capsys):
         (["replay", "--map", "huge"], "--map must be one of easy, complex, got 'huge'"),
     ],
 )
-def test_bad_input_is_one_clear_line(arguments, words, capsys, tmp_path, monkeypatch):
+def test_bad_input_is_one_clear_line(run, arguments, words, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert run("antmaze", *arguments) == 2
     said = capsys.readouterr().err.strip()
@@ -233,7 +226,7 @@ def test_bad_input_is_one_clear_line(arguments, words, capsys, tmp_path, monkeyp
     assert not list(tmp_path.iterdir())
 
 
-def test_the_command_trains_and_goes_on(tmp_path, capsys, monkeypatch):
+def test_the_command_trains_and_goes_on(run, tmp_path, capsys, monkeypatch):
     """A real run, seven short episodes on the real maze, in a process of its own."""
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     arguments = ["antmaze", "run", "--episodes", "7", "--out", tmp_path, "--no-report", "--json", "--workers", "1"]

@@ -16,7 +16,6 @@ from rising_bandits import benchmark
 from rising_bandits.benchmark.plan import Instance, best_by_play
 from rising_bandits.benchmark.report import Score, by, by_group, lines, targets
 from rising_bandits.benchmark.rested import metelli_2, metelli_15
-from rising_bandits.cli.app import main
 from rising_bandits.experiments import make_task, run_plan
 
 ANY = {
@@ -196,16 +195,16 @@ def test_cascading_tasks_are_measured_against_the_best_constant_super_arm_as_it_
     assert score.regret == pytest.approx(runs[1].reward[-1] - runs[0].reward[-1])
 
 
-def run_command(capsys, *arguments):
-    with pytest.raises(SystemExit) as stop:
-        main(["bench", "policies", *arguments])
-    return stop.value.code, capsys.readouterr()
+@pytest.fixture
+def bench(run, capsys):
+    """The command that compares policies; returns its exit code and what it printed."""
+    return lambda *arguments: (run("bench", "policies", *arguments), capsys.readouterr())
 
 
-def test_the_command_prints_tables_writes_files_and_resumes(tmp_path, capsys):
+def test_the_command_prints_tables_writes_files_and_resumes(tmp_path, bench):
     arguments = ["--quick", "--family", "flat", "--seeds", "3", "--policy", "horizon-crucb", "--policy", "crucb"]
     arguments += ["--workers", "1", "--out", str(tmp_path)]
-    code, said = run_command(capsys, *arguments)
+    code, said = bench(*arguments)
     assert code == 0
     assert "flat: regret as a share of the optimum" in said.out
     assert "mean rank" in said.out
@@ -213,7 +212,7 @@ def test_the_command_prints_tables_writes_files_and_resumes(tmp_path, capsys):
     assert data["settings"]["command"].startswith('rising bench policies --policy "horizon-crucb"')
     assert (tmp_path / "ranks.png").exists()
     files = {path: path.stat().st_mtime_ns for path in (tmp_path / "runs").iterdir()}
-    code, said = run_command(capsys, *arguments, "--json")
+    code, said = bench(*arguments, "--json")
     again = json.loads(said.out)
     assert [round(line["mean"], 9) for line in again["groups"]] == [
         pytest.approx(line["mean"], rel=1e-5) for line in data["groups"]
@@ -230,8 +229,8 @@ def test_the_command_prints_tables_writes_files_and_resumes(tmp_path, capsys):
         (["--policy", "crucb", "--policy", "crucb"], "policies must be different"),
     ],
 )
-def test_bad_input_is_one_clear_line(arguments, words, capsys):
-    code, said = run_command(capsys, *arguments)
+def test_bad_input_is_one_clear_line(arguments, words, bench):
+    code, said = bench(*arguments)
     assert code == 2
     assert words in said.err
     assert len(said.err.strip().splitlines()) == 1

@@ -13,20 +13,11 @@ from pathlib import Path
 import pytest
 
 import rising_bandits as rb
-from rising_bandits.cli import main
 
 RISING = str(Path(sys.executable).with_name("rising"))
 
 
-def run(*arguments: str) -> int:
-    with pytest.raises(SystemExit) as stop:
-        main(list(arguments))
-    code = stop.value.code
-    assert isinstance(code, int)
-    return code
-
-
-def test_tasks_prints_a_table_and_json(capsys):
+def test_tasks_prints_a_table_and_json(run, capsys):
     assert run("tasks") == 0
     table = capsys.readouterr().out
     for name in rb.tasks.names():
@@ -40,7 +31,7 @@ def test_tasks_prints_a_table_and_json(capsys):
     assert easy["optimal_super_arm"][0] == "0,0->1,0"
 
 
-def test_run_prints_a_table_draws_and_keeps_the_results(tmp_path, capsys):
+def test_run_prints_a_table_draws_and_keeps_the_results(run, tmp_path, capsys):
     arguments = ["run", "path-easy", "--policy", "crucb", "--policy", "sw-cucb", "--seeds", "2", "--horizon", "600"]
     assert run(*arguments, "--out", str(tmp_path), "--plot", "--workers", "1") == 0
     text = capsys.readouterr().out
@@ -59,7 +50,7 @@ def test_run_prints_a_table_draws_and_keeps_the_results(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["rows"][0]["half_width"] is None
 
 
-def test_a_run_is_repeated_from_its_own_file(tmp_path, capsys):
+def test_a_run_is_repeated_from_its_own_file(run, tmp_path, capsys):
     common = ["run", "toy", "--policy", "sw-ts(window=20)", "--seeds", "1", "--first-seed", "3", "--horizon", "400"]
     assert run(*common, "--record", "123", "--out", str(tmp_path / "a")) == 0
     capsys.readouterr()
@@ -92,7 +83,7 @@ def test_a_run_is_repeated_from_its_own_file(tmp_path, capsys):
         (["reproduce", "--only", "nope"], "got 'nope'"),
     ],
 )
-def test_bad_input_is_one_clear_line_and_exit_code_2(arguments, words, tmp_path, capsys, monkeypatch):
+def test_bad_input_is_one_clear_line_and_exit_code_2(run, arguments, words, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert run(*arguments) == 2
     captured = capsys.readouterr()
@@ -114,18 +105,22 @@ def test_the_command_is_installed_and_tells_its_version():
 def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path, workers):
     command = [RISING, "run", "spanning-complex", "--policy", "sw-ts", "--seeds", "2", "--horizon", "200000"]
     command += ["--out", str(tmp_path), "--workers", workers]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
-    while not (tmp_path / "settings.json").exists() and process.poll() is None:
-        time.sleep(0.05)
-    time.sleep(4)
-    os.killpg(process.pid, signal.SIGINT)
-    _, errors = process.communicate(timeout=120)
-    assert process.returncode == 130
-    assert errors.strip().splitlines()[-1] == "rising: stopped; the same command goes on where it was"
-    assert list((tmp_path / "partial").glob("*.gz"))
+    patience = 2
+    # A worker that has not begun yet has nothing to save: then the same command is given longer.
+    while not list((tmp_path / "partial").glob("*.gz")):
+        patience *= 2
+        assert patience < 300
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        while not (tmp_path / "settings.json").exists() and process.poll() is None:
+            time.sleep(0.05)
+        time.sleep(patience)
+        os.killpg(process.pid, signal.SIGINT)
+        _, errors = process.communicate(timeout=120)
+        assert process.returncode == 130
+        assert errors.strip().splitlines()[-1] == "rising: stopped; the same command goes on where it was"
 
 
-def test_theory_commands_print_tables_and_json(tmp_path, capsys):
+def test_theory_commands_print_tables_and_json(run, tmp_path, capsys):
     assert run("theory", "bounds", "path-easy", "toy") == 0
     assert "path-easy" in capsys.readouterr().out
     assert run("theory", "bounds", "k-max", "--json") == 0
@@ -146,7 +141,7 @@ def test_theory_commands_print_tables_and_json(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["arms"][0]["arm"] == "warm"
 
 
-def test_a_task_of_ones_own_is_drawn_too(tmp_path, capsys):
+def test_a_task_of_ones_own_is_drawn_too(run, tmp_path, capsys):
     name = "rising_bandits.theory.instances:general_a(horizon=300)"
     assert run("run", name, "--policy", "sw-cucb", "--seeds", "1", "--out", str(tmp_path), "--plot", "--json") == 0
     figures = json.loads(capsys.readouterr().out)["figures"]

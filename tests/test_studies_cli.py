@@ -11,22 +11,13 @@ from pathlib import Path
 import pytest
 
 import rising_bandits as rb
-from rising_bandits.cli import main
 from rising_bandits.studies import Decay, Log, Range, Reciprocal
 
 RISING = str(Path(sys.executable).with_name("rising"))
 
 
-def run(*arguments: str) -> int:
-    with pytest.raises(SystemExit) as stop:
-        main(list(arguments))
-    code = stop.value.code
-    assert isinstance(code, int)
-    return code
-
-
 @pytest.fixture
-def rising(tmp_path, capsys, monkeypatch):
+def rising(run, tmp_path, capsys, monkeypatch):
     """The command with a storage of the test's own; returns what it printed."""
     monkeypatch.setenv("RISING_STORAGE", f"sqlite:///{tmp_path}/shell.db")
 

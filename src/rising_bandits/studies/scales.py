@@ -136,12 +136,8 @@ class Log(Scale):
 
 
 @dataclass(frozen=True)
-class Decay(Scale):
-    r"""An outcome without an upper end, lower is better: :math:`2^{-x/\text{half}}`.
-
-    >>> Decay(half=50, unit="ms").value(100)
-    (100.0, 0.25)
-    """
+class _Halved(Scale):
+    """An outcome without an upper end, lower is better: 1 at nothing and one half at ``half``."""
 
     half: float
     unit: str = ""
@@ -153,6 +149,15 @@ class Decay(Scale):
     @property
     def domain(self) -> tuple[float, float]:
         return 0.0, math.inf
+
+
+@dataclass(frozen=True)
+class Decay(_Halved):
+    r"""An outcome without an upper end, lower is better: :math:`2^{-x/\text{half}}`.
+
+    >>> Decay(half=50, unit="ms").value(100)
+    (100.0, 0.25)
+    """
 
     def _to(self, outcome: float) -> float:
         return float(2.0 ** (-outcome / self.half))
@@ -162,7 +167,7 @@ class Decay(Scale):
 
 
 @dataclass(frozen=True)
-class Inverse(Scale):
+class Inverse(_Halved):
     r"""An outcome without an upper end, lower is better: :math:`\text{half}/(\text{half}+x)`.
 
     It falls more slowly than `Decay`, so that long times stay apart.
@@ -170,17 +175,6 @@ class Inverse(Scale):
     >>> Inverse(half=50, unit="ms").value(150)
     (150.0, 0.25)
     """
-
-    half: float
-    unit: str = ""
-    lower_is_better: bool = field(default=True, init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "half", _checks.number("half", self.half, low=0.0, open_low=True))
-
-    @property
-    def domain(self) -> tuple[float, float]:
-        return 0.0, math.inf
 
     def _to(self, outcome: float) -> float:
         return self.half / (self.half + outcome)
