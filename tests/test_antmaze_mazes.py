@@ -6,12 +6,14 @@ import networkx as nx
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import rising_bandits as rb
-from rising_bandits.antmaze import COMPLEX, EASY, MAZES, AntMazeEnv, Maze, World, mazes, symmetry
+from rising_bandits.antmaze import COMPLEX, EASY, MAZES, AntMazeEnv, Box, Maze, Settings, World, mazes, symmetry
 from rising_bandits.antmaze.body import TORQUE, build
+from rising_bandits.antmaze.view import View
+from rising_bandits.antmaze.whiskers import feel
 
 BLOCKED_EASY = {"0->3"}
 
@@ -194,6 +196,66 @@ def _multiply(a, b):
     )
 
 
+def _march(walls, length, place, angle):
+    """How far a point gets before it is inside a box, in small steps."""
+    steps = np.arange(0.0, length, 1e-3)
+    x, y = place[0] + steps * np.cos(angle), place[1] + steps * np.sin(angle)
+    inside = np.zeros(steps.size, dtype=bool)
+    for box in walls:
+        inside |= (box.left <= x) & (x <= box.right) & (box.bottom <= y) & (y <= box.top)
+    return steps[inside.argmax()] if inside.any() else length
+
+
+@given(
+    x=st.floats(-1.9, 17.9),
+    y=st.floats(-1.9, 9.9),
+    towards=st.floats(0.0, 6.28) | st.sampled_from([0.0, np.pi / 2, np.pi, -np.pi / 2]),
+    away=st.floats(0.01, 20.0),
+    mirror=st.booleans(),
+)
+@settings(max_examples=100, deadline=None)
+def test_whiskers_feel_what_a_walker_meets(x, y, towards, away, mirror):
+    place = np.array([x, y])
+    assume(not any(box.holds(x, y, 0.01) for box in EASY.walls))
+    goal = place + away * np.array([np.cos(towards), np.sin(towards)])
+    felt = feel(np, EASY.walls, 3.0, place, goal, np.array(mirror))
+    for number, value in enumerate(felt):
+        angle = towards + (-1 if mirror else 1) * number * np.pi / 4
+        # Along a wall a hair decides whether it is met; a ray a little to either side must agree.
+        around = [_march(EASY.walls, 3.0, place, angle + turn) for turn in (-1e-3, 0.0, 1e-3)]
+        assert min(around) - 0.01 <= 3.0 * (1.0 - value) <= max(around) + 0.01
+
+
+@given(seed=st.integers(0, 10_000), turn=st.integers(0, 3), mirror=st.booleans())
+@settings(max_examples=25, deadline=None)
+def test_a_maze_turned_or_mirrored_with_the_ant_looks_the_same(seed, turn, mirror):
+    rng = np.random.default_rng(seed)
+    world = World(EASY)
+    world.reset(rng, (8.0, 1.0))
+    for _ in range(int(rng.integers(1, 12))):
+        before = world.step(rng.uniform(-1, 1, 8))
+    goal = before[:2] + rng.normal(size=2)
+    change = np.array([[0.0, -1.0], [1.0, 0.0]])
+    change = np.linalg.matrix_power(change, turn) @ np.diag([1.0, -1.0 if mirror else 1.0])
+    walls = []
+    for box in EASY.walls:
+        (x, other_x), (y, other_y) = change @ [[box.left, box.right], [box.bottom, box.top]]
+        walls.append(Box(min(x, other_x), max(x, other_x), min(y, other_y), max(y, other_y)))
+    twin = before.copy()
+    if mirror:
+        twin[[1, 4, 6, 16, 18, 20]] *= -1
+        order, sign = symmetry.INDEX[4], symmetry.SIGN[4] * symmetry.SIGN[0]
+        twin[7:15], twin[21:29] = twin[7:15][order] * sign, twin[21:29][order] * sign
+    angle = turn * np.pi / 2
+    twin[3:7] = _multiply([np.cos(angle / 2), 0, 0, np.sin(angle / 2)], twin[3:7])
+    twin[:2], twin[15:17] = change @ before[:2], change @ before[15:17]
+    seen, group = View(Settings(), EASY.walls).see(np, before, goal, acting=True)
+    same, other_group = View(Settings(), tuple(walls)).see(np, twin, change @ goal, acting=True)
+    assert same == pytest.approx(seen, abs=1e-9)
+    assert symmetry.mirrored(other_group) == (symmetry.mirrored(group) != mirror)
+    assert seen[-8:].max() > 0.1
+
+
 def test_numpy_and_jax_see_the_same():
     import jax.numpy as jnp
 
@@ -201,8 +263,9 @@ def test_numpy_and_jax_see_the_same():
     observations = rng.normal(size=(200, 29))
     observations[:, 3:7] /= np.linalg.norm(observations[:, 3:7], axis=1, keepdims=True)
     goals = rng.normal(size=(200, 2))
-    single = [symmetry.see(np, o, g, 1.0) for o, g in zip(observations, goals, strict=True)]
-    together, groups = symmetry.see(jnp, jnp.asarray(observations), jnp.asarray(goals), 1.0)
+    view = View(Settings(reach=1.0), EASY.walls)
+    single = [view.see(np, o, g, acting=True) for o, g in zip(observations, goals, strict=True)]
+    together, groups = view.see(jnp, jnp.asarray(observations), jnp.asarray(goals), acting=True)
     assert np.allclose(np.stack([seen for seen, _ in single]), together, atol=1e-4)
     assert np.array_equal([group for _, group in single], groups)
 

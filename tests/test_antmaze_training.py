@@ -28,6 +28,7 @@ from rising_bandits.antmaze import (
 )
 from rising_bandits.antmaze.agent import Agent
 from rising_bandits.antmaze.buffer import Buffer
+from rising_bandits.antmaze.view import View
 
 SMALL = Settings(hidden=(16, 16), batch=16, warm_up=2, steps_per_update=10, chunk=5)
 
@@ -98,24 +99,24 @@ def test_a_few_hundred_updates_lower_the_critics_loss_on_a_fixed_buffer():
 
 def test_an_update_is_what_plain_numpy_says():
     """The critics' loss and the polyak step of one update, computed again by hand, with no noise on target actions."""
-    from rising_bandits.antmaze.networks import evaluate, see, to_body
+    from rising_bandits.antmaze.networks import evaluate
 
     rng = np.random.default_rng(2)
     buffer, _ = _random_buffer(rng)
     chosen = Settings(hidden=(8,), batch=32, smooth=0.0, chunk=1, discount=0.9, lowest=-3.0)
-    agent = Agent(chosen, rng)
-    old = agent.learner
+    agent = Agent(chosen, rng, EASY.walls)
+    old, view = agent.learner, agent.view
     batch = buffer.sample(rng, chosen, 1)
     loss = agent.learn(batch)
     flat = type(batch)(*(part[0] for part in batch))
     critics = [[(np.asarray(w)[i], np.asarray(b)[i]) for w, b in old.critics] for i in range(2)]
     actor = [(np.asarray(w), np.asarray(b)) for w, b in old.actor]
-    after, _ = see(np, chosen, flat.after, flat.goal, acting=False)
+    after, _ = view.see(np, flat.after, flat.goal, acting=False)
     ahead = np.concatenate([after, np.tanh(evaluate(np, actor, after))], axis=1)
     value = np.min([evaluate(np, critic, ahead, normalise=True)[:, 0] for critic in critics], axis=0)
     aim = np.clip(flat.reward + flat.discount * value, -3.0, 0.0)
-    seen, group = see(np, chosen, flat.observation, flat.goal, acting=False)
-    both = np.concatenate([seen, to_body(np, chosen, flat.action, group)], axis=1)
+    seen, group = view.see(np, flat.observation, flat.goal, acting=False)
+    both = np.concatenate([seen, view.to_body(np, flat.action, group)], axis=1)
     expected = sum(np.mean((evaluate(np, critic, both, normalise=True)[:, 0] - aim) ** 2) for critic in critics)
     assert loss == pytest.approx(expected, rel=1e-3)
     for before, target, now in zip(
@@ -128,13 +129,11 @@ def test_an_update_is_what_plain_numpy_says():
 
 
 def test_the_plain_view_is_relative_to_the_torso_and_pulled_while_acting():
-    from rising_bandits.antmaze.networks import see
-
-    chosen = replace(preset("paper", EASY), hidden=(8, 8))
+    view = View(preset("paper", EASY), EASY.walls)
     observation = np.arange(29.0)
-    seen, _ = see(np, chosen, observation, np.array([30.0, 1.0]), acting=True)
+    seen, _ = view.see(np, observation, np.array([30.0, 1.0]), acting=True)
     assert seen[:2] == pytest.approx([2.0, 0.0])
-    seen, _ = see(np, chosen, observation, np.array([30.0, 1.0]), acting=False)
+    seen, _ = view.see(np, observation, np.array([30.0, 1.0]), acting=False)
     assert seen[:2] == pytest.approx([30.0, 0.0])
     assert seen[2:] == pytest.approx(observation)
 

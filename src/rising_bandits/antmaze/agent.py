@@ -19,17 +19,10 @@ import optax
 
 from rising_bandits._checks import Floats
 from rising_bandits.antmaze.buffer import Batch
-from rising_bandits.antmaze.networks import (
-    ACTIONS,
-    Network,
-    evaluate,
-    make_network,
-    n_features,
-    see,
-    to_body,
-    to_world,
-)
+from rising_bandits.antmaze.mazes import Box
+from rising_bandits.antmaze.networks import ACTIONS, Network, evaluate, make_network
 from rising_bandits.antmaze.settings import Settings
+from rising_bandits.antmaze.view import View
 
 _CUT = 2.5
 """Noise on target actions is cut at so many deviations."""
@@ -49,7 +42,7 @@ class Learner(NamedTuple):
 
 def make_learner(settings: Settings, rng: np.random.Generator) -> Learner:
     """Fresh networks; the two critics are stacked."""
-    inputs = n_features(settings)
+    inputs = View(settings).features
     actor = jax.tree.map(jnp.asarray, make_network(rng, (inputs, *settings.hidden, ACTIONS)))
     pair = [make_network(rng, (inputs + ACTIONS, *settings.hidden, 1)) for _ in range(2)]
     critics = jax.tree.map(lambda one, other: jnp.stack([one, other]), *pair)
@@ -65,8 +58,9 @@ def make_learner(settings: Settings, rng: np.random.Generator) -> Learner:
 
 
 @lru_cache(maxsize=8)
-def make_update(settings: Settings) -> Callable[[Learner, Batch], tuple[Learner, Any]]:
+def make_update(settings: Settings, walls: tuple[Box, ...]) -> Callable[[Learner, Batch], tuple[Learner, Any]]:
     """The compiled function that makes one update per batch in turn and returns the critics' losses."""
+    view = View(settings, walls)
     actor_optimiser, critic_optimiser = optax.adam(settings.actor_rate), optax.adam(settings.critic_rate)
     key = jax.random.key(0)
 
@@ -77,7 +71,7 @@ def make_update(settings: Settings) -> Callable[[Learner, Batch], tuple[Learner,
     values = jax.vmap(value, in_axes=(0, None, None))
 
     def target(learner: Learner, batch: Batch) -> Any:
-        seen, _ = see(jnp, settings, batch.after, batch.goal, acting=False)
+        seen, _ = view.see(jnp, batch.after, batch.goal, acting=False)
         action = jnp.tanh(evaluate(jnp, learner.target_actor, seen))
         # Drawn from the number of the update alone, so that there is no random state to keep.
         draw = jax.random.normal(jax.random.fold_in(key, learner.updates), action.shape)
@@ -97,8 +91,8 @@ def make_update(settings: Settings) -> Callable[[Learner, Batch], tuple[Learner,
         return jax.tree.map(lambda a, b: a + weight * (b - a), old, new)
 
     def update(learner: Learner, batch: Batch) -> tuple[Learner, Any]:
-        seen, group = see(jnp, settings, batch.observation, batch.goal, acting=False)
-        action = to_body(jnp, settings, batch.action, group)
+        seen, group = view.see(jnp, batch.observation, batch.goal, acting=False)
+        action = view.to_body(jnp, batch.action, group)
         aim = target(learner, batch)
         loss, slope = jax.value_and_grad(critic_loss)(learner.critics, seen, action, aim)
         step, critic_moments = critic_optimiser.update(slope, learner.critic_moments)
@@ -135,8 +129,9 @@ class Agent:
     (8,)
     """
 
-    def __init__(self, settings: Settings, rng: np.random.Generator) -> None:
+    def __init__(self, settings: Settings, rng: np.random.Generator, walls: tuple[Box, ...] = ()) -> None:
         self.settings = settings
+        self.view = View(settings, walls)
         self.learner = make_learner(settings, rng)
 
     @property
@@ -151,11 +146,11 @@ class Agent:
 
     def learn(self, batches: Batch) -> float:
         """One update per batch; the mean loss of the critics."""
-        self.learner, losses = make_update(self.settings)(self.learner, batches)
+        self.learner, losses = make_update(self.settings, self.view.walls)(self.learner, batches)
         return float(losses.mean())
 
     def act(self, observation: Floats, goal: Any) -> Floats:
         """What to do at an observation to come to a goal, in [-1, 1], without noise."""
-        seen, group = see(np, self.settings, observation, np.asarray(goal, dtype=np.float64), acting=True)
+        seen, group = self.view.see(np, observation, np.asarray(goal, dtype=np.float64), acting=True)
         action = np.tanh(evaluate(np, self._actor, seen.astype(np.float32))).astype(np.float64)
-        return np.asarray(to_world(np, self.settings, action, group))
+        return np.asarray(self.view.to_world(np, action, group))

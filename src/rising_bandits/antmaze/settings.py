@@ -25,6 +25,8 @@ class Settings:
 
     view: str = "symmetric"
     """What the networks see: ``symmetric`` (from the body, eight symmetric situations as one), or ``plain``."""
+    feel: float = 3.0
+    """How far from its torso the ant feels walls, in eight directions; 0 for not at all."""
     hidden: tuple[int, ...] = (128, 128)
     layer_norm: bool = True
     """Whether the critics normalise their hidden layers."""
@@ -80,7 +82,7 @@ class Settings:
             _checks.number(name, getattr(self, name), low=0.0, open_low=True)
         for name in ("discount", "polyak", "random_share", "random_share_end", "relabel"):
             _checks.number(name, getattr(self, name), low=0.0, high=1.0)
-        for name in ("smooth", "noise", "penalty"):
+        for name in ("smooth", "noise", "penalty", "feel"):
             _checks.number(name, getattr(self, name), low=0.0)
         _checks.number("lowest", self.lowest, high=0.0, open_high=True)
 
@@ -100,6 +102,7 @@ class Settings:
 CPU = Settings()
 PAPER = Settings(
     view="plain",
+    feel=0.0,
     hidden=(256, 256),
     layer_norm=False,
     actor_rate=1e-4,

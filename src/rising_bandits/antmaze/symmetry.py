@@ -4,7 +4,8 @@ The ant's four legs stand at 45, 135, 225 and 315 degrees, so a quarter turn abo
 reflection, maps the ant onto itself. Seen from the body's frame and brought by one of these eight maps to
 the same wedge (the goal between 0 and 45 degrees ahead), situations that differ only by such a map become
 equal, and what is learned about one of them holds for all (an MDP homomorphism; van der Pol et al.,
-*MDP Homomorphic Networks*, NeurIPS 2020). The floor is flat and the networks see no walls, so the map is exact.
+*MDP Homomorphic Networks*, NeurIPS 2020). The floor is flat, and walls are felt by whiskers that are turned and
+reflected as well, so the map is exact.
 
 All functions take the array module first (numpy or jax.numpy), so that acting and learning share them.
 """
@@ -96,6 +97,11 @@ def see(xp: Any, observation: Any, goal: Any, reach: float) -> tuple[Any, Any]:
         axis=-1,
     )  # fmt: skip
     return xp.concatenate([vectors, angles, speeds], axis=-1) * xp.asarray(_SCALES, dtype=observation.dtype), group
+
+
+def mirrored(group: Any) -> Any:
+    """Whether a map is one of the four with a reflection."""
+    return group >= 4
 
 
 def to_body(xp: Any, action: Any, group: Any) -> Any:

@@ -45,7 +45,7 @@ class Training:
         self.problem = maze.problem
         policy.start(self.problem, horizon=self.horizon, rng=chooser)
         self.world = World(maze, settings.integrator)
-        self.agent = Agent(settings, fresh)
+        self.agent = Agent(settings, fresh, maze.walls)
         self.buffer = Buffer()
         self.record = Record(maze)
         self._due = 0
