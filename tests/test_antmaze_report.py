@@ -178,7 +178,7 @@ def test_the_page_holds_every_figure_and_says_trained(tmp_path):
 def test_a_film_is_made_or_drawn(tmp_path):
     from rising_bandits.antmaze.picture import HEIGHT, WIDTH, film
 
-    pictures, how = film("easy", make_result(episodes=20).walk[:2])
+    pictures, how = film(EASY, make_result(episodes=20).walk[:2])
     assert how in ("MuJoCo's renderer", "drawn from above")
     assert [picture.shape for picture in pictures] == [(HEIGHT, WIDTH, 3)] * 2
     assert not np.array_equal(pictures[0], pictures[1])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -65,6 +65,7 @@ class Maze:
     def __post_init__(self) -> None:
         object.__setattr__(self, "walls", tuple(Box(*(float(side) for side in wall)) for wall in self.walls))
         object.__setattr__(self, "nodes", tuple((float(x), float(y)) for x, y in self.nodes))
+        object.__setattr__(self, "edges", tuple((int(tail), int(head)) for tail, head in self.edges))
         for name in ("episodes", "steps", "edge_steps"):
             _checks.integer(name, getattr(self, name), low=1)
         for name in ("start", "goal"):
@@ -128,6 +129,19 @@ class Maze:
             steps=steps,
             edge_steps=edge_steps,
         )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return asdict(self) | {"walls": [list(wall) for wall in self.walls]}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """The inverse of `as_dict`.
+
+        >>> Maze.from_dict(EASY.as_dict()) == EASY
+        True
+        """
+        return cls(**data)
 
     @property
     def labels(self) -> tuple[str, ...]:

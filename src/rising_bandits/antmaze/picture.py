@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -16,7 +17,6 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
-from rising_bandits.antmaze import mazes
 from rising_bandits.antmaze.body import build
 from rising_bandits.antmaze.drawing import Segment, paint
 from rising_bandits.antmaze.mazes import Maze
@@ -96,7 +96,7 @@ def skeletons(maze: Maze, walk: npt.ArrayLike) -> list[list[Segment]]:
     return out
 
 
-def film(maze: str, walk: npt.ArrayLike) -> tuple[list[Picture], str]:
+def film(maze: Maze, walk: npt.ArrayLike) -> tuple[list[Picture], str]:
     """A picture for each row of positions, and what drew them.
 
     MuJoCo chooses its graphics when it is imported, so the pictures are made by a process of their own, which
@@ -106,7 +106,7 @@ def film(maze: str, walk: npt.ArrayLike) -> tuple[list[Picture], str]:
         given, made = Path(folder) / "walk.npy", Path(folder) / "film.npz"
         np.save(given, np.asarray(walk, dtype=np.float64))
         for backend in dict.fromkeys([os.environ.get("MUJOCO_GL", "egl"), "egl", "osmesa"]):
-            command = [sys.executable, "-m", __name__, maze, str(given), str(made)]
+            command = [sys.executable, "-m", __name__, json.dumps(maze.as_dict()), str(given), str(made)]
             environment = {**os.environ, "MUJOCO_GL": backend}
             try:
                 subprocess.run(command, env=environment, capture_output=True, timeout=300, check=True)
@@ -114,12 +114,11 @@ def film(maze: str, walk: npt.ArrayLike) -> tuple[list[Picture], str]:
                 continue
             with np.load(made, allow_pickle=False) as data:
                 return list(data["pictures"]), "MuJoCo's renderer"
-    plan = mazes.get(maze)
-    return [paint(plan, parts, WIDTH, HEIGHT) for parts in skeletons(plan, walk)], "drawn from above"
+    return [paint(maze, parts, WIDTH, HEIGHT) for parts in skeletons(maze, walk)], "drawn from above"
 
 
 def _main(arguments: Sequence[str]) -> None:
-    maze = mazes.get(arguments[0])
+    maze = Maze.from_dict(json.loads(arguments[0]))
     model = build(maze)
     data = mujoco.MjData(model)
     if not can_render():

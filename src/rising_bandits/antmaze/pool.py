@@ -47,10 +47,12 @@ def news(number: int, training: Training, seconds: float) -> News:
 
 
 def one_core() -> None:
-    """Have this process compute on one core; must come before JAX computes anything."""
-    flags = os.environ.get("XLA_FLAGS", "")
-    if "multi_thread_eigen" not in flags:
-        os.environ["XLA_FLAGS"] = f"{flags} --xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1".strip()
+    """Have this process compute on one core; must come before JAX computes anything.
+
+    Beside speed it is a matter of sameness: how XLA divides a product among threads changes its last bits.
+    """
+    # XLA asks this variable, before the machine, how many threads to start; its flags for that have no effect.
+    os.environ["NPROC"] = "1"
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 

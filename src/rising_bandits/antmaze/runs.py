@@ -20,6 +20,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from rising_bandits import _checks
 from rising_bandits._files import replacing
 from rising_bandits.antmaze import mazes
 from rising_bandits.antmaze.buffer import Buffer
@@ -29,7 +30,8 @@ from rising_bandits.antmaze.training import Training
 from rising_bandits.errors import InputError
 from rising_bandits.experiments.plan import make_policy, parse_policy
 
-FORMAT = 1
+FORMAT = 2
+"""2: a run holds its maze, not only its name."""
 POLICIES = ("crucb", "r-ed-ucb", "sw-ucb", "sw-cucb", "sw-ts", "sw-cts", "oracle")
 """The paper's six, and the constant optimal path."""
 _SIGMA, _SHARE = 1e-4, 0.25
@@ -45,7 +47,7 @@ class TrainSpec:
     {'epsilon': 0.25, 'sigma': 0.0001}
     """
 
-    maze: str
+    maze: mazes.Maze = field(repr=False)
     policy: str
     parameters: dict[str, Any]
     episodes: int
@@ -55,7 +57,7 @@ class TrainSpec:
     @classmethod
     def make(
         cls,
-        maze: str,
+        maze: str | mazes.Maze,
         policy: str,
         *,
         episodes: int | None = None,
@@ -63,11 +65,11 @@ class TrainSpec:
         settings: str | Settings = "cpu",
     ) -> TrainSpec:
         """A run by names; windows are a quarter of the plays and sigma is 0.0001, unless the policy says otherwise."""
-        plan = mazes.get(maze)
+        plan = mazes.get(maze) if isinstance(maze, str) else maze
         name, parameters = _policy(plan, policy)
         chosen = preset(settings, plan) if isinstance(settings, str) else settings
         episodes = plan.episodes if episodes is None else episodes
-        spec = cls(maze, name, parameters, episodes, seed, chosen.as_dict())
+        spec = cls(plan, name, parameters, episodes, _checks.integer("seed", seed, low=0), chosen.as_dict())
         Training.check(plan, episodes)
         make_policy(name, parameters).start(plan.problem, horizon=episodes, rng=0)
         return spec
@@ -79,21 +81,21 @@ class TrainSpec:
         >>> TrainSpec.make("easy", "crucb(epsilon=0.25, upward=True)").label
         'crucb(upward=True)'
         """
-        usual = make_policy(*_policy(mazes.get(self.maze), self.policy)).parameters()
+        usual = make_policy(*_policy(self.maze, self.policy)).parameters()
         changed = [f"{name}={value!r}" for name, value in self.parameters.items() if usual.get(name) != value]
         return f"{self.policy}({', '.join(changed)})" if changed else self.policy
 
     @property
     def key(self) -> str:
         """A file name for the run."""
-        parts = (Path(self.maze).stem, self.label, str(self.seed))
+        parts = (self.maze.name, self.label, str(self.seed))
         return "-".join(re.sub(r"[^A-Za-z0-9.-]+", "-", part).strip("-") for part in parts)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data."""
         return {
             "format": FORMAT,
-            "maze": self.maze,
+            "maze": self.maze.as_dict(),
             "policy": self.policy,
             "parameters": self.parameters,
             "episodes": self.episodes,
@@ -106,12 +108,13 @@ class TrainSpec:
         """The inverse of `as_dict`."""
         if data.get("format") != FORMAT:
             raise InputError(f"format of an AntMaze run must be {FORMAT}, got {data.get('format')!r}")
-        return cls(**{name: value for name, value in data.items() if name != "format"})
+        fields = {name: value for name, value in data.items() if name != "format"}
+        return cls(**{**fields, "maze": mazes.Maze.from_dict(data["maze"])})
 
     def begin(self) -> Training:
         """The run at its first episode."""
         return Training(
-            mazes.get(self.maze),
+            self.maze,
             make_policy(self.policy, self.parameters),
             episodes=self.episodes,
             seed=self.seed,
@@ -164,7 +167,7 @@ def read_result(path: str | Path) -> Result:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as data:
             meta = json.loads(str(data["meta"]))
             spec = TrainSpec.from_dict(meta["spec"])
-            record = Record.load(mazes.get(spec.maze), data)
+            record = Record.load(spec.maze, data)
             return Result(spec, record, data["walk"], float(meta["seconds"]))
     except FileNotFoundError:
         raise InputError(f"there is no finished AntMaze run at {str(path)!r}") from None

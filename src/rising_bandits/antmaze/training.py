@@ -88,6 +88,8 @@ class Training:
         goals: list[tuple[float, float]] = []
         tries: list[tuple[int, int]] = []
         for arm in arms:
+            if len(actions) >= self.maze.steps:
+                break  # no step is left to try this edge with
             steps = self._walk(int(arm), observations, actions, goals)
             tries.append((int(arm), steps))
             if steps == 0:

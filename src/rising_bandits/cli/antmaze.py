@@ -218,8 +218,6 @@ def _watch(specs: Sequence[TrainSpec]) -> Iterator[Callable[[News], None] | None
     from rich.live import Live
     from rich.table import Table
 
-    from rising_bandits.antmaze import mazes
-
     screen = Console(stderr=True)
     if not screen.is_terminal:
         yield None
@@ -236,7 +234,7 @@ def _watch(specs: Sequence[TrainSpec]) -> Iterator[Callable[[News], None] | None
             spec = specs[number]
             if item.episode >= spec.episodes:
                 continue
-            maze = mazes.get(spec.maze)
+            maze = spec.maze
             first, since = begun[number]
             pace = (time.monotonic() - since) / max(item.episode - first, 1)
             left = f"{pace * (spec.episodes - item.episode) / 60:.0f} min" if item.episode > first else "–"
