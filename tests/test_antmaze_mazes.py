@@ -2,7 +2,6 @@
 
 import gymnasium
 import mujoco
-import networkx as nx
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
@@ -97,10 +96,20 @@ def test_a_ray_along_an_edge_meets_a_wall_exactly_where_the_edge_is_not_passable
             assert (far < 0 or far > length) == free, (tail, head, far)
 
 
-def test_the_graph_of_passable_edges_agrees_with_an_independent_search():
-    graph = nx.DiGraph(edge for edge, free in zip(COMPLEX.edges, COMPLEX.passable, strict=True) if free)
-    paths = list(nx.all_simple_paths(graph, 0, 12))
-    assert min(map(len, paths)) == len(COMPLEX.shortest)
+@pytest.mark.parametrize(("name", "is_wall"), [("easy", _is_wall_easy), ("complex", _is_wall_complex)])
+def test_the_optimal_path_is_the_one_an_independent_search_finds(name, is_wall):
+    """Edges are walked point by point over the plan of the specification, and the graph is searched breadth first."""
+    maze = MAZES[name]
+    after = {}
+    for tail, head in maze.edges:
+        places = np.linspace(maze.nodes[tail], maze.nodes[head], 50)
+        if not any(is_wall(x, y) for x, y in places):
+            after.setdefault(tail, []).append(head)
+    paths, found = [(maze.start,)], []
+    while not found:
+        paths = [(*path, head) for path in paths for head in after.get(path[-1], []) if head not in path]
+        found = [path for path in paths if path[-1] == maze.goal]
+    assert found == [maze.shortest]
 
 
 def test_a_ball_cannot_leave_the_maze():
@@ -172,6 +181,7 @@ def test_a_symmetric_ant_moves_symmetrically(seed, turn, mirror):
     same, other_group = symmetry.see(np, twin, other, 2.0)
     assert same == pytest.approx(seen, abs=1e-9)
     later = _advance(world, twin, symmetry.to_world(np, action, other_group))
+    assert symmetry.see(np, later, other, 2.0)[0] == pytest.approx(symmetry.see(np, after, goal, 2.0)[0], abs=1e-6)
     if mirror:
         later[1] = 24.0 - later[1]
     assert later[:3] == pytest.approx(after[:3], abs=1e-7)
@@ -291,7 +301,11 @@ def test_the_environment_is_a_goal_environment():
     again, _ = environment.reset(seed=3, options={"start": 1, "goal": (8.0, 0.2)})
     once_more, _ = AntMazeEnv("easy").reset(seed=3, options={"start": 1, "goal": (8.0, 0.2)})
     assert np.array_equal(again["observation"], once_more["observation"])
-    for options in ({"start": 17}, {"goal": (4.0, 4.0)}, {"gaol": 1}, {"start": "0"}):
+    outside, nowhere, grazing = (100.0, 100.0), (float("nan"), 0.0), (-1.99, 0.0)
+    for options in (
+        *({"start": 17}, {"goal": (4.0, 4.0)}, {"gaol": 1}, {"start": "0"}),
+        *({"start": True}, {"goal": outside}, {"goal": nowhere}, {"start": grazing}),
+    ):
         with pytest.raises(rb.InputError, match=r"start|goal"):
             environment.reset(options=options)
     with pytest.raises(rb.InputError, match="render_mode"):
@@ -314,7 +328,11 @@ def test_a_maze_from_a_file(tmp_path):
         ("####\n#..#\n####", [(4, 4), (0, 0)], rb.InfeasibleError, "node 1 .* stands in a wall"),
         ("####\n#..\n####", [(4, 4), (8, 4)], rb.InputError, "equal length"),
         ("####\n#...\n####", [(4, 4), (8, 4)], rb.InfeasibleError, "closed by walls"),
-        ("####\n#..#\n####", [(4, 4)], rb.InputError, "another node than start"),
+        ("####\n#..#\n####", [(4, 4)], rb.InputError, "nodes must be at least two places"),
+        ("####\n#..#\n####", [(4, 4), (8, float("nan"))], rb.InputError, "in finite numbers"),
+        ("####\n#..#\n####", [(4, 4), (8, 4), (4, 4)], rb.InputError, "must be at different places"),
+        ("####\n#..#\n####", [4, 8], rb.InputError, r"nodes must be places \[x, y\]"),
+        (3, [(4, 4), (8, 4)], rb.InputError, "text must be rows of equal length"),
     ],
 )
 def test_maps_that_cannot_be_walked_are_refused(text, nodes, error, words):
@@ -330,3 +348,5 @@ def test_files_that_are_no_maps_are_refused(tmp_path):
         path.write_text(text)
         with pytest.raises(rb.InputError, match=words):
             mazes.get(str(path))
+    with pytest.raises(rb.InputError, match="cell must be"):
+        mazes.from_fields("bad", {"text": "####\n#..#\n####", "nodes": [[4, 4], [8, 4]], "cell": 0})

@@ -1,13 +1,14 @@
 """What is made of trained runs: recordings, figures, the page, and the commands around them."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import rising_bandits as rb
-from rising_bandits.antmaze import EASY, POLICIES, Result, TrainSpec
+from rising_bandits.antmaze import EASY, POLICIES, Maze, Result, TrainSpec
 from rising_bandits.antmaze.body import stance
 from rising_bandits.antmaze.record import Record
 from rising_bandits.antmaze.recording import record, write_recording
@@ -175,13 +176,104 @@ def test_the_page_holds_every_figure_and_says_trained(tmp_path):
         assert "trained" in figure.read_text(), figure
 
 
-def test_a_film_is_made_or_drawn(tmp_path):
+@pytest.mark.parametrize("works", [True, False])
+def test_a_film_is_made_or_drawn(works, monkeypatch):
     from rising_bandits.antmaze.picture import HEIGHT, WIDTH, film
 
+    if not works:
+        monkeypatch.setattr("sys.executable", "/nowhere/python")
     pictures, how = film(EASY, make_result(episodes=20).walk[:2])
-    assert how in ("MuJoCo's renderer", "drawn from above")
+    assert how in ("MuJoCo's renderer", "drawn from above")[not works :]
     assert [picture.shape for picture in pictures] == [(HEIGHT, WIDTH, 3)] * 2
     assert not np.array_equal(pictures[0], pictures[1])
+
+
+def test_the_page_shows_the_ant_walking(tmp_path, monkeypatch):
+    from PIL import Image
+
+    monkeypatch.setattr("sys.executable", "/nowhere/python")  # drawn from above, which is quick
+    page = write_report([make_result(episodes=120)], tmp_path, film=True).read_text()
+    assert "data:image/gif" in page
+    assert "film: drawn from above" in page
+    with Image.open(tmp_path / "walk-easy-crucb-0.gif") as moving:
+        assert moving.n_frames == 12
+    assert (tmp_path / "strip-walk-easy-crucb-0.png").exists()
+
+
+def test_runs_that_are_not_alike_are_not_compared(tmp_path):
+    usual, best = make_result("crucb", 0, 150), make_result("oracle", 0, 150)
+    other = replace(usual, spec=TrainSpec.make("easy", "crucb", episodes=150, settings="paper"))
+    for make in (lambda runs: write_report(runs, tmp_path / "page", film=False), record):
+        with pytest.raises(rb.InputError, match=r"same settings, but easy-oracle-0 and easy-crucb-0 differ in .*batch"):
+            make([best, other])
+        with pytest.raises(rb.InputError, match="easy-crucb-0 of 150 episodes was given twice"):
+            make([usual, best, usual])
+    assert not (tmp_path / "page").exists()
+    moved = Maze.from_dict({**EASY.as_dict(), "edge_steps": 90})
+    with pytest.raises(rb.InputError, match="runs must be of one maze"):
+        record([usual, replace(best, spec=replace(best.spec, maze=moved))])
+    keep(usual, tmp_path / "runs")
+    assert len(find_results([tmp_path / "runs", (tmp_path / "runs").resolve() / "easy-crucb-0" / "result.npz"])) == 1
+
+
+def test_a_damaged_result_is_one_clear_error(tmp_path):
+    """Bytes are changed and files are cut at random places: what is read is what was written, or it is refused."""
+    path = keep(make_result(episodes=60), tmp_path) / "result.npz"
+    whole = path.read_bytes()
+    right = read_result(path).record.dump()
+    rng = np.random.default_rng(0)
+    refused = 0
+    for _ in range(150):
+        damaged = bytearray(whole)
+        place = int(rng.integers(len(whole)))
+        if rng.random() < 0.3:
+            del damaged[place:]
+        else:
+            damaged[place] ^= int(rng.integers(1, 256))
+        path.write_bytes(damaged)
+        try:
+            read = read_result(path).record.dump()
+        except rb.InputError:
+            refused += 1
+        else:
+            assert all(np.array_equal(read[name], values) for name, values in right.items())
+    assert refused > 50
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"tries": np.array([[1], [99], [5]])}, "an edge must be from 0 to 6, got 99"),
+        ({"tries": np.array([[900], [0], [5]])}, "an episode must be from 1 to 60"),
+        ({"positions": np.zeros((3, 3))}, "its parts do not belong together"),
+        ({"paths": np.zeros((10, 3), dtype=int)}, "its parts do not belong together"),
+    ],
+)
+def test_parts_of_a_result_must_fit(change, words, tmp_path):
+    path = keep(make_result(episodes=60), tmp_path) / "result.npz"
+    with np.load(path) as data:
+        arrays = {**data, **change}
+    _write_npz(path, arrays, small=True)
+    with pytest.raises(rb.InputError, match=words):
+        read_result(path)
+
+
+def test_progress_counts_what_was_finished_before(monkeypatch, capsys):
+    from rising_bandits.antmaze.pool import News
+    from rising_bandits.cli.antmaze import _watch
+
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "150")
+    specs = [TrainSpec.make("easy", "crucb", seed=seed, episodes=50) for seed in range(4)]
+    with _watch(specs, [0]) as show:
+        show(News(1, 50, 9.0, (1,), (float("nan"),) * 7))
+        show(News(2, 20, 5.0, (0, 3, 6), (0.5, *[float("nan")] * 6)))
+        show(News(2, 25, 6.0, (0, 3, 6), (0.6, *[float("nan")] * 6)))
+    said = capsys.readouterr().err
+    assert "2 of 4 runs finished, 1 not begun" in said
+    assert "25/50" in said
+    assert "0-1-4-3" in said
+    assert "0->1 60%" in said
 
 
 def test_the_commands_around_results(run, tmp_path, capsys):
@@ -194,8 +286,37 @@ def test_the_commands_around_results(run, tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["maze"] == "easy"
 
 
+def test_policies_trained_one_after_another_come_together_in_the_page(run, tmp_path, capsys):
+    arguments = ["antmaze", "run", "--episodes", "120", "--out", tmp_path]
+    keep(make_result("crucb", 0, 120), tmp_path)
+    assert run(*arguments, "--policy", "crucb", "--policy", "crucb(epsilon=0.25)") == 0
+    page = (tmp_path / "report" / "report.html").read_text()
+    assert "rising antmaze run --map easy --policy oracle --episodes 120 --seed 0" in page
+    assert "regret against" not in capsys.readouterr().out
+    keep(make_result("oracle", 0, 120), tmp_path)
+    assert run(*arguments, "--policy", "oracle") == 0
+    page = (tmp_path / "report" / "report.html").read_text()
+    assert "Regret against the constant optimal path trained with the same seed" in page
+    assert "regret against" in capsys.readouterr().out
+
+
+def test_a_map_is_drawn_before_it_is_trained_on(run, tmp_path, capsys):
+    path = tmp_path / "corner.toml"
+    path.write_text('text = """\n####\n#..#\n#.##\n####\n"""\nnodes = [[4, 4], [4, 8], [8, 8], [8, 4.1]]\ngoal = 2\n')
+    assert run("antmaze", "map", path) == 2
+    assert "node 3 at (8, 4.1) of maze 'corner' stands in a wall" in capsys.readouterr().err
+    path.write_text(path.read_text().replace(", [8, 4.1]", "").replace("goal = 2", "edges = [[0, 1], [1, 2], [0, 2]]"))
+    assert run("antmaze", "map", path) == 0
+    said = capsys.readouterr().out
+    assert "0->2  no: a wall" in said
+    assert "optimal path: 0-1-2, one of 2 from 0 to 2" in said
+    assert run("antmaze", "map", "complex", "--json") == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert sum(edge["passable"] for edge in shown["edges"]) == 34
+
+
 def test_the_command_replays_and_says_so(run, tmp_path, capsys):
-    arguments = ["antmaze", "replay", "--map", "easy", "--policy", "sw-cucb(window=0.25)", "--policy", "oracle"]
+    arguments = ["antmaze", "replay", "--map", "easy", "--policy", "sw-cucb", "--policy", "oracle"]
     assert run(*arguments, "--seeds", "2", "--out", tmp_path, "--workers", "1", "--json") == 0
     shown = json.loads(capsys.readouterr().out)
     assert {row["policy"] for row in shown["rows"]} == {"oracle", "sw-cucb(window=0.25)"}
@@ -213,6 +334,8 @@ def test_the_command_replays_and_says_so(run, tmp_path, capsys):
         (["run", "--episodes", "3"], "episodes must be an integer of at least 7"),
         (["run", "--preset", "gpu"], "preset must be one of cpu, paper"),
         (["run", "--seeds", "0"], "--seeds must be at least 1"),
+        (["run", "--seed", "-1"], "seed must be an integer"),
+        (["map", "nowhere"], "map must be one of easy, complex"),
         (["report", "nothing"], "there is no file or folder 'nothing'"),
         (["replay", "--map", "huge"], "--map must be one of easy, complex, got 'huge'"),
     ],
@@ -241,4 +364,4 @@ def test_help_names_the_commands():
     from rising_bandits.cli.antmaze import app
 
     shown = CliRunner().invoke(app, ["--help"]).output
-    assert all(name in shown for name in ("run", "report", "record", "replay"))
+    assert all(name in shown for name in ("run", "map", "report", "record", "replay"))

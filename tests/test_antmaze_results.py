@@ -12,13 +12,15 @@ from rising_bandits.antmaze import POLICIES
 from rising_bandits.antmaze.recording import check_walls, record
 from rising_bandits.antmaze.runs import find_results
 from rising_bandits.antmaze.settings import CPU
-from rising_bandits.cli.antmaze import REPLAYED
 from rising_bandits.experiments import make_plan
+from rising_bandits.experiments.plan import with_windows
+from rising_bandits.problems.recorded import SHARE
 from rising_bandits.reproduction.antmaze import last_success
 
 ROOT = Path(__file__).parents[1]
 RESULTS = find_results([ROOT / "docs" / "data" / "antmaze"])
 REPLAY = json.loads((ROOT / "docs" / "data" / "antmaze-replay.json").read_text(encoding="utf-8"))
+REPLAYED = [with_windows(name, SHARE) for name in POLICIES]
 ON_COMPLEX = {"crucb", "r-ed-ucb", "sw-cucb", "sw-cts", "oracle"}
 
 

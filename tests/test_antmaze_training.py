@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -182,6 +183,16 @@ def test_an_edge_never_tried_is_never_counted(seed, share):
         assert rewards[episode - 1] == pytest.approx(1.0 / sum(steps) if whole else 0.0)
 
 
+def test_an_edge_without_a_step_left_is_not_tried():
+    hall = Maze.from_text("hall", "#####\n#...#\n#####", [(4, 4), (8, 4), (12, 4)], episodes=8, steps=100)
+    policy = rb.CRUCB(epsilon=0.25, sigma=1e-4)
+    training = _Scripted(hall, policy, settings=SMALL, outcomes=iter([100, 60, 40]))
+    labels = [[hall.labels[arm] for arm, _ in training.episode()] for _ in range(2)]
+    assert labels == [["0->1"], ["0->1", "1->2"]]
+    assert policy.plays.sum() == 3
+    assert training.record.rewards().tolist() == [0.0, 0.01]
+
+
 def _same(one, other):
     assert one.record.paths == other.record.paths
     assert one.record.steps == other.record.steps
@@ -199,7 +210,7 @@ text = """
 ####
 """
 cell = 2.0
-nodes = [[2.0, 2.0], [2.8, 2.0], [2.8, 2.8]]
+nodes = [[2.0, 2.0], [2.7, 2.0], [2.7, 2.7]]
 episodes = 24
 steps = 40
 edge_steps = 20
@@ -319,6 +330,90 @@ def test_checkpoints_are_of_one_run_only_and_never_go_back(room, tmp_path):
         folder.open()
 
 
+def test_a_checkpoint_of_another_maze_is_refused_and_a_result_holds_its_own(room, tmp_path, monkeypatch):
+    spec = TrainSpec.make(room, "crucb", settings=SMALL)
+    assert train(spec, tmp_path / "out", stopping=lambda: True) is None
+    Path(room).write_text(ROOM.replace("2.7", "2.9"))
+    with pytest.raises(rb.InputError, match=r"checkpoint.npz' is of a run with other settings \(maze\)"):
+        train(TrainSpec.make(room, "crucb", settings=SMALL), tmp_path / "out")
+    done = train(spec, tmp_path / "out")
+    Path(room).unlink()
+    monkeypatch.chdir(tmp_path / "out")
+    again = read_result(tmp_path / "out" / "room-crucb-0")
+    assert again.spec == spec
+    assert again.maze.nodes[1] == (2.7, 2.0)
+    _same(done, again)
+
+
+def test_what_is_in_the_folder_is_checked_before_anything_is_trained(room, tmp_path):
+    from rising_bandits.antmaze.pool import train_all
+
+    train(TrainSpec.make(room, "crucb", settings=SMALL), tmp_path)
+    specs = [TrainSpec.make(room, name, episodes=30, settings=SMALL) for name in ("sw-cts", "crucb")]
+    with pytest.raises(rb.InputError, match=r"result.npz' is of a run with other settings \(episodes\)"):
+        train_all(specs, tmp_path)
+    assert not (tmp_path / "room-sw-cts-0").exists()
+
+
+def test_several_runs_at_once_are_what_each_is_alone(room, tmp_path):
+    from rising_bandits.antmaze.pool import train_all
+
+    specs = [TrainSpec.make(room, "sw-cts", seed=seed, settings=SMALL) for seed in range(3)]
+    heard = []
+    together = train_all(specs, tmp_path / "together", workers=2, progress=heard.append)
+    assert {item.number for item in heard if item.episode == 24} == {0, 1, 2}
+    for spec, result in zip(specs, together, strict=True):
+        _same(result, train(spec, tmp_path / "alone"))
+
+
+def test_what_a_killed_process_wrote_aside_is_cleared_away(room, tmp_path):
+    spec = TrainSpec.make(room, "crucb", settings=SMALL)
+    folder = RunFolder(tmp_path, spec)
+    folder.path.mkdir()
+    for name in (".checkpoint.npz.1.tmp", ".result.npz.2.tmp"):
+        (folder.path / name).write_bytes(b"half")
+    train(spec, tmp_path)
+    assert sorted(path.name for path in folder.path.iterdir()) == ["lock", "result.npz"]
+
+
+_HASH = """
+import hashlib, os, sys
+from rising_bandits.antmaze.pool import one_core
+one_core()
+import jax, numpy as np
+from rising_bandits.antmaze import EASY, preset
+from rising_bandits.antmaze.agent import Agent
+from rising_bandits.antmaze.buffer import Buffer
+rng, settings = np.random.default_rng(0), preset("paper", EASY)
+buffer = Buffer()
+buffer.add(rng.normal(size=(200, 29)), rng.uniform(-1, 1, (199, 8)), rng.normal(size=(199, 2)))
+agent = Agent(settings, rng, EASY.walls)
+agent.learn(buffer.sample(rng, settings, 4))
+digest = hashlib.sha256()
+for leaf in jax.tree.leaves(agent.learner):
+    digest.update(np.asarray(leaf).tobytes())
+threads = sum("Eigen" in open(f"/proc/self/task/{task}/comm").read() for task in os.listdir("/proc/self/task"))
+print(threads, digest.hexdigest())
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="the cores of a process can be set on Linux only")
+def test_the_number_of_cores_changes_no_bit():
+    every = sorted(os.sched_getaffinity(0))
+    said = []
+    for cores in (every, every[:1]):
+        command = [sys.executable, "-c", f"import os; os.sched_setaffinity(0, {cores})\n{_HASH}"]
+        said.append(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
+    assert said[0] == said[1]
+    assert int(said[0][0]) <= 1
+
+
+def test_seeds_have_noise_of_their_own():
+    agents = [Agent(SMALL, np.random.default_rng(seed)) for seed in (0, 0, 1)]
+    seeds = [int(agent.learner.seed) for agent in agents]
+    assert seeds[0] == seeds[1] != seeds[2]
+
+
 def test_a_memory_that_was_cut_is_refused(room, tmp_path):
     spec = TrainSpec.make(room, "sw-cucb", settings=SMALL)
     folder = RunFolder(tmp_path, spec)
@@ -364,7 +459,10 @@ def test_bad_input_is_refused_before_anything_is_written(tmp_path):
         with pytest.raises(rb.InputError, match=words):
             TrainSpec.make(**arguments)
     with pytest.raises(rb.InputError, match="seed"):
-        TrainSpec.make("easy", "crucb", seed=-1).begin()
+        TrainSpec.make("easy", "crucb", seed=-1)
+    (tmp_path / "file").touch()
+    with pytest.raises(rb.InputError, match=r"runs are kept in a folder, but .* is a file"):
+        train(TrainSpec.make("easy", "crucb"), tmp_path / "file")
     for bad in ({"view": "round"}, {"batch": 0}, {"discount": 1.5}, {"lowest": 1.0}, {"integrator": "magic"}):
         with pytest.raises(rb.InputError, match=next(iter(bad))):
             Settings(**bad)

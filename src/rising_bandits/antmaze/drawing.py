@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -52,3 +53,29 @@ def paint(maze: Maze, segments: Sequence[Segment], width: int, height: int) -> n
     drawn: Any = canvas
     drawn.draw()
     return np.asarray(drawn.buffer_rgba())[..., :3].copy()
+
+
+def sketch(maze: Maze) -> str:
+    r"""A maze in letters: walls, and the numbers of its nodes.
+
+    >>> print(sketch(Maze.from_text("hall", "#####\n#...#\n#####", [(4, 4), (12, 4)])))
+    ####################
+    ####################
+    ####            ####
+    #### 0       1  ####
+    ####################
+    ####################
+    """
+    box = maze.bounds
+    # A letter is about twice as high as wide, and a wall may be as thin as half of it.
+    columns = np.arange(box.left + 0.5, box.right, 1.0)
+    rows = np.arange(box.bottom + 1.0, box.top, 2.0)
+    letters = [[" "] * columns.size for _ in rows]
+    for (row, y), (column, x) in itertools.product(enumerate(rows), enumerate(columns)):
+        if any(wall.holds(x, y + part) for wall in maze.walls for part in (-0.5, 0.5)):
+            letters[row][column] = "#"
+    for number, (x, y) in enumerate(maze.nodes):
+        row, column = int(np.abs(rows - y).argmin()), int(np.abs(columns - x).argmin())
+        for place, letter in enumerate(str(number)):
+            letters[row][column + place] = letter
+    return "\n".join("".join(row) for row in reversed(letters))

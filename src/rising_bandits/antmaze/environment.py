@@ -14,12 +14,11 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
-from rising_bandits.antmaze.mazes import COMPLEX, EASY, Maze, get
+from rising_bandits._checks import Floats
+from rising_bandits.antmaze.mazes import CLEARANCE, COMPLEX, EASY, Maze, get
 from rising_bandits.antmaze.picture import Camera
 from rising_bandits.antmaze.world import NEAR, World
 from rising_bandits.errors import InputError
-
-Floats = npt.NDArray[np.float64]
 
 
 class AntMazeEnv(gymnasium.Env[dict[str, Floats], npt.NDArray[np.float32]]):
@@ -100,11 +99,12 @@ class AntMazeEnv(gymnasium.Env[dict[str, Floats], npt.NDArray[np.float32]]):
         return {"observation": seen, "achieved_goal": seen[:2].copy(), "desired_goal": self._goal.copy()}
 
     def _place(self, name: str, value: Any) -> tuple[float, float]:
-        if isinstance(value, int | np.integer) and 0 <= value < len(self.maze.nodes):
+        if isinstance(value, int | np.integer) and not isinstance(value, bool) and 0 <= value < len(self.maze.nodes):
             return self.maze.nodes[int(value)]
         if not isinstance(value, int | np.integer | str) and np.shape(value) == (2,):
             x, y = (float(part) for part in value)
-            if not any(box.holds(x, y) for box in self.maze.walls):
+            inside = self.maze.bounds.holds(x, y)
+            if inside and not any(box.holds(x, y, CLEARANCE) for box in self.maze.walls):
                 return x, y
         raise InputError(
             f"{name} must be a node from 0 to {len(self.maze.nodes) - 1} or a place (x, y) on the floor, got {value!r}"

@@ -68,6 +68,10 @@ class Maze:
         object.__setattr__(self, "edges", tuple((int(tail), int(head)) for tail, head in self.edges))
         for name in ("episodes", "steps", "edge_steps"):
             _checks.integer(name, getattr(self, name), low=1)
+        if len(self.nodes) < 2 or not np.isfinite([*self.nodes, *(box[:2] for box in self.walls)]).all():
+            raise InputError(f"nodes must be at least two places (x, y) in finite numbers, got {self.nodes}")
+        if len(set(self.nodes)) != len(self.nodes):
+            raise InputError(f"nodes of maze {self.name!r} must be at different places")
         for name in ("start", "goal"):
             _checks.integer(name, getattr(self, name), low=0, high=len(self.nodes) - 1)
         if self.start == self.goal:
@@ -113,16 +117,27 @@ class Maze:
         >>> room.labels, room.walls[0]
         (('0->1', '1->0'), Box(left=-2.0, right=14.0, bottom=6.0, top=10.0))
         """
+        if not isinstance(text, str):
+            raise InputError(f"text must be rows of equal length, '#' for walls, got {text!r}")
         rows = text.strip("\n").split("\n")[::-1]
         if not rows or len({len(row) for row in rows}) != 1:
             raise InputError("text must be rows of equal length, '#' for walls")
         wall = np.array([[letter == "#" for letter in row] for row in rows])
-        places = tuple((float(x), float(y)) for x, y in nodes)
+        cell = _checks.number("cell", cell, low=0.0, open_low=True)
+        try:
+            places = tuple((float(x), float(y)) for x, y in nodes)
+            west, south = (float(side) for side in origin)
+            joined = None if edges is None else tuple((int(tail), int(head)) for tail, head in edges)
+        except (TypeError, ValueError):
+            raise InputError(
+                f"nodes must be places [x, y], origin one of them and edges pairs [from, to] of nodes, "
+                f"got nodes {nodes!r}, origin {origin!r} and edges {edges!r}"
+            ) from None
         return cls(
             name=name,
-            walls=tuple(_boxes(wall, float(cell), float(origin[0]), float(origin[1]))),
+            walls=tuple(_boxes(wall, cell, west, south)),
             nodes=places,
-            edges=_neighbours(places) if edges is None else tuple((int(a), int(b)) for a, b in edges),
+            edges=_neighbours(places) if joined is None else joined,
             start=start,
             goal=len(places) - 1 if goal is None else goal,
             episodes=episodes,
@@ -132,7 +147,9 @@ class Maze:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data."""
-        return asdict(self) | {"walls": [list(wall) for wall in self.walls]}
+        return asdict(self) | {
+            name: [list(item) for item in getattr(self, name)] for name in ("walls", "nodes", "edges")
+        }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:

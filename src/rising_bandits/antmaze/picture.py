@@ -53,11 +53,6 @@ class Camera:
         self._view.distance = 1.2 * max(box.right - box.left, 1.33 * (box.top - box.bottom))
         self._view.azimuth, self._view.elevation = 90.0, -82.0
 
-    @property
-    def drawn_by(self) -> str:
-        """What makes the pictures."""
-        return "MuJoCo's renderer" if self._renderer is not None else "drawn from above"
-
     def picture(self, data: mujoco.MjData) -> Picture:
         """A picture of the state of a simulation, height by width by 3."""
         if self._renderer is not None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rising_bandits.antmaze.runs import Result, RunFolder, TrainSpec, read_result, train
+from rising_bandits.antmaze.runs import CHECKPOINT_SECONDS, Result, RunFolder, TrainSpec, read_result, train
 from rising_bandits.antmaze.training import Training
 from rising_bandits.experiments.workers import WORKING, begin_worker, count_workers, stopping, wait_for
 
@@ -80,7 +80,7 @@ def train_all(
     *,
     workers: int | None = None,
     progress: Callable[[News], None] | None = None,
-    checkpoint_seconds: float = 60.0,
+    checkpoint_seconds: float = CHECKPOINT_SECONDS,
 ) -> list[Result]:
     """Train whatever is not finished in the folder yet, and return all results in the order of the plan.
 
@@ -88,6 +88,8 @@ def train_all(
     """
     workers = count_workers(workers)
     places = [RunFolder(folder, spec) for spec in specs]
+    for place in places:
+        place.check()
     todo = [number for number, place in enumerate(places) if not place.result.exists()]
     if todo:
         context = multiprocessing.get_context("spawn")

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from rising_bandits._checks import Floats, Ints
 from rising_bandits.antmaze.mazes import Maze
+from rising_bandits.errors import InputError
 
 CELL = 0.5
 """Width of the cells in which positions are counted."""
@@ -86,10 +87,21 @@ class Record:
     def load(cls, maze: Maze, data: Any) -> Record:
         """The inverse of `dump`."""
         record = cls(maze)
-        record.episode, record.arm, record.steps = (row.tolist() for row in data["tries"])
-        record.paths = [tuple(int(arm) for arm in row if arm >= 0) for row in data["paths"]]
+        tries, paths, positions = (np.asarray(data[name]) for name in ("tries", "paths", "positions"))
+        record.episode, record.arm, record.steps = (row.tolist() for row in tries)
+        record.paths = [tuple(int(arm) for arm in row if arm >= 0) for row in paths]
         record.env_steps = data["env_steps"].tolist()
-        record.positions = np.array(data["positions"], dtype=np.int64)
+        if len(record.env_steps) != len(paths) or positions.shape != record.positions.shape:
+            raise InputError("its parts do not belong together")
+        for name, values, low, high in (
+            ("an episode", tries[0], 1, len(paths)),
+            ("an edge", tries[1], 0, len(maze.edges) - 1),
+            ("an edge", paths, -1, len(maze.edges) - 1),
+            ("a number of steps", tries[2], 0, maze.edge_steps),
+        ):
+            if values.size and not low <= values.min() <= values.max() <= high:
+                raise InputError(f"{name} must be from {low} to {high}, got {values.min()} to {values.max()}")
+        record.positions = positions.astype(np.int64)
         record.pictures = {
             int(episode): np.array(picture, dtype=np.int64)
             for episode, picture in zip(data["picture_episodes"], data["pictures"], strict=True)

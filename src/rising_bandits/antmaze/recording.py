@@ -23,7 +23,7 @@ from scipy.optimize import isotonic_regression
 from rising_bandits._checks import Floats
 from rising_bandits._files import replacing
 from rising_bandits.antmaze.mazes import Maze
-from rising_bandits.antmaze.runs import Result
+from rising_bandits.antmaze.runs import Result, check_alike
 from rising_bandits.errors import InputError
 from rising_bandits.problems.recorded import FORMAT
 
@@ -76,10 +76,8 @@ def _knots(values: Floats) -> list[int]:
 
 def record(results: Sequence[Result]) -> dict[str, Any]:
     """The curves of one maze from its trained runs, as plain data."""
-    mazes = {result.maze.name: result.maze for result in results}
-    if len(mazes) != 1:
-        raise InputError(f"runs must be of one maze, got {', '.join(sorted(mazes))}")
-    (maze,) = mazes.values()
+    check_alike(results)
+    maze = results[0].maze
     tries = [[result.record.outcomes(arm)[1] for result in results] for arm in range(len(maze.edges))]
     tries = [[values for values in runs if values.size] for runs in tries]
     passable = [runs for runs, free in zip(tries, maze.passable, strict=True) if free]

@@ -11,8 +11,7 @@ import contextlib
 import json
 import re
 import time
-import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,15 +27,14 @@ from rising_bandits.antmaze.record import Record
 from rising_bandits.antmaze.settings import Settings, preset
 from rising_bandits.antmaze.training import Training
 from rising_bandits.errors import InputError
-from rising_bandits.experiments.plan import make_policy, parse_policy
+from rising_bandits.experiments.plan import PAPER_POLICIES, make_policy, parse_policy, with_windows
+from rising_bandits.problems.recorded import SHARE, SIGMA
 
 FORMAT = 2
 """2: a run holds its maze, not only its name."""
-POLICIES = ("crucb", "r-ed-ucb", "sw-ucb", "sw-cucb", "sw-ts", "sw-cts", "oracle")
+POLICIES = (*PAPER_POLICIES, "oracle")
 """The paper's six, and the constant optimal path."""
-_SIGMA, _SHARE = 1e-4, 0.25
 CHECKPOINT_SECONDS = 60.0
-_UNREADABLE = (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile)
 
 
 @dataclass(frozen=True)
@@ -126,15 +124,11 @@ def _policy(maze: mazes.Maze, text: str) -> tuple[str, dict[str, Any]]:
     """A policy with the defaults of this experiment filled in."""
     if text.strip() == "oracle":
         return "oracle", {"super_arm": maze.arms(maze.shortest)}
-    name, parameters = parse_policy(text)
-    if name in ("crucb", "r-ed-ucb"):
-        parameters = {"epsilon": _SHARE, "sigma": _SIGMA, **parameters}
-    elif name.startswith("sw-"):
-        parameters = {"window": _SHARE, **parameters}
-    elif make_policy(name, parameters).parameters().get("sigma") is not None:
-        # A policy that measures the noise itself is left to do so.
-        parameters = {"sigma": _SIGMA, **parameters}
-    return name, parameters
+    name, parameters = parse_policy(with_windows(text, SHARE))
+    # A policy that measures the noise itself, or needs not know it, is left to do so.
+    if make_policy(name, parameters).parameters().get("sigma") is not None:
+        parameters = {"sigma": SIGMA, **parameters}
+    return name, dict(sorted(parameters.items()))
 
 
 @dataclass(frozen=True)
@@ -159,21 +153,25 @@ def _write_npz(path: Path, arrays: dict[str, Any], *, small: bool) -> None:
         (np.savez_compressed if small else np.savez)(file, **arrays)
 
 
+def _read_npz(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The arrays of a file, and the plain data among them."""
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as data:
+        arrays = {name: data[name] for name in data.files}
+    return arrays, json.loads(str(arrays["meta"]))
+
+
 def read_result(path: str | Path) -> Result:
     """A finished run from its file, or from its folder."""
     path = Path(path)
     path = path / "result.npz" if path.is_dir() else path
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as data:
-            meta = json.loads(str(data["meta"]))
-            spec = TrainSpec.from_dict(meta["spec"])
-            record = Record.load(spec.maze, data)
-            return Result(spec, record, data["walk"], float(meta["seconds"]))
+        arrays, meta = _read_npz(path)
+        spec = TrainSpec.from_dict(meta["spec"])
+        return Result(spec, Record.load(spec.maze, arrays), arrays["walk"], float(meta["seconds"]))
     except FileNotFoundError:
         raise InputError(f"there is no finished AntMaze run at {str(path)!r}") from None
-    except _UNREADABLE as error:
-        if isinstance(error, InputError):
-            raise
+    except Exception as error:
+        # A damaged file, or one of something else, can fail in any way: in zlib, in numpy, in our own checks.
         raise InputError(f"{str(path)!r} is not the result of an AntMaze run: {error}") from None
 
 
@@ -184,11 +182,29 @@ def find_results(places: Iterable[str | Path]) -> list[Result]:
         if not place.exists():
             raise InputError(f"there is no file or folder {str(place)!r}")
         files += [place] if place.is_file() else sorted(place.rglob("*.npz"))
-    found = [read_result(path) for path in dict.fromkeys(files) if path.name != "checkpoint.npz"]
+    once = {path.resolve(): path for path in reversed(files) if path.name != "checkpoint.npz"}
+    found = [read_result(path) for path in once.values()]
     if not found:
         raise InputError(f"there is no finished AntMaze run in {', '.join(map(str, places))}")
     order = {name: place for place, name in enumerate(POLICIES)}
     return sorted(found, key=lambda r: (r.maze.name, order.get(r.spec.policy, len(order)), r.spec.label, r.spec.seed))
+
+
+def check_alike(results: Sequence[Result]) -> None:
+    """Refuse runs that cannot be put side by side: of different mazes or settings, or the same run twice."""
+    seen: set[tuple[Any, ...]] = set()
+    for result in results:
+        spec, first = result.spec, results[0].spec
+        if spec.maze != first.maze:
+            raise InputError(f"runs must be of one maze, got {first.maze.name!r} and another, {spec.maze.name!r}")
+        if differ := _differing(first.settings, spec.settings):
+            raise InputError(
+                f"runs must have been trained with the same settings, but {first.key} and {spec.key} differ in "
+                f"{', '.join(differ)}"
+            )
+        if (run := (spec.label, spec.seed, spec.episodes)) in seen:
+            raise InputError(f"run {spec.key} of {spec.episodes} episodes was given twice")
+        seen.add(run)
 
 
 class RunFolder:
@@ -201,17 +217,27 @@ class RunFolder:
             self.path / name for name in ("checkpoint.npz", "replay.bin", "result.npz")
         )
 
+    def check(self) -> None:
+        """Refuse a folder with a result or a checkpoint of another run, before anything is trained."""
+        if self.result.exists():
+            self._check(self.result, read_result(self.result).spec.as_dict())
+        elif self.checkpoint.exists():
+            self._read_checkpoint()
+
+    def _read_checkpoint(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        try:
+            arrays, meta = _read_npz(self.checkpoint)
+            spec = dict(meta["spec"])
+        except Exception as error:
+            raise InputError(f"{str(self.checkpoint)!r} cannot be read ({error}); move it away to start anew") from None
+        self._check(self.checkpoint, spec)
+        return arrays, meta
+
     def open(self) -> tuple[Training, float]:
         """The run where it was stopped, or at its first episode, and the seconds spent on it so far."""
         if not self.checkpoint.exists():
             return self.spec.begin(), 0.0
-        try:
-            with self.checkpoint.open("rb") as file, np.load(file, allow_pickle=False) as data:
-                arrays = {name: data[name] for name in data.files}
-            meta = json.loads(str(arrays["meta"]))
-        except _UNREADABLE as error:
-            raise InputError(f"{str(self.checkpoint)!r} cannot be read ({error}); move it away to start anew") from None
-        self._check(meta)
+        arrays, meta = self._read_checkpoint()
         training = self.spec.begin()
         leaves = [arrays[f"leaf_{place}"] for place in range(meta["leaves"])]
         learner = jax.tree.unflatten(jax.tree.structure(training.agent.learner), [jax.numpy.asarray(x) for x in leaves])
@@ -219,16 +245,12 @@ class RunFolder:
         training.restore(meta["state"], learner, buffer, Record.load(training.maze, arrays))
         return training, float(meta["seconds"])
 
-    def _check(self, meta: dict[str, Any]) -> None:
-        have, want = meta["spec"], json.loads(json.dumps(self.spec.as_dict()))
-        if have != want:
-            differ = [name for name in want if have.get(name) != want[name]]
-            if "settings" in differ:
-                other = have.get("settings", {})
-                differ += [f"settings.{name}" for name, value in want["settings"].items() if other.get(name) != value]
-                differ.remove("settings")
+    def _check(self, path: Path, have: dict[str, Any]) -> None:
+        """Refuse a file of another run, and say in what it differs."""
+        have, want = (json.loads(json.dumps(spec)) for spec in (have, self.spec.as_dict()))
+        if differ := _differing(have, want):
             raise InputError(
-                f"the checkpoint in {str(self.path)!r} is of a run with other settings ({', '.join(differ)}); "
+                f"{str(path)!r} is of a run with other settings ({', '.join(differ)}); "
                 "give another folder, or the same settings"
             )
 
@@ -237,14 +259,12 @@ class RunFolder:
         self.path.mkdir(parents=True, exist_ok=True)
         rows = 0
         if self.checkpoint.exists():
-            with np.load(self.checkpoint, allow_pickle=False) as data:
-                meta = json.loads(str(data["meta"]))
+            _, meta = self._read_checkpoint()
             if meta["episodes"] > training.record.episodes:
                 raise InputError(
                     f"{str(self.checkpoint)!r} is of episode {meta['episodes']}, "
                     f"later than {training.record.episodes}, and is not overwritten"
                 )
-            self._check(meta)
             rows = int(meta["state"]["rows"])
         training.buffer.write_from(self.replay, rows)
         leaves = jax.tree.leaves(training.agent.learner)
@@ -264,14 +284,22 @@ class RunFolder:
         meta = json.dumps({"spec": self.spec.as_dict(), "seconds": seconds})
         self.path.mkdir(parents=True, exist_ok=True)
         _write_npz(self.result, {**training.record.dump(), "walk": walk, "meta": meta}, small=True)
-        for path in (self.checkpoint, self.replay):
-            path.unlink(missing_ok=True)
+        self._clean()
         return Result(self.spec, training.record, walk, seconds)
+
+    def _clean(self) -> None:
+        """Drop what a finished run does not need, and what was written aside by one that was killed."""
+        finished = (self.checkpoint, self.replay) if self.result.exists() else ()
+        for path in (*finished, *self.path.glob(".*.tmp")):
+            path.unlink(missing_ok=True)
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
         """Nobody else trains in this folder meanwhile; the lock goes with the process, however it ends."""
-        self.path.mkdir(parents=True, exist_ok=True)
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError):
+            raise InputError(f"runs are kept in a folder, but {str(self.path.parent)!r} is a file") from None
         with (self.path / "lock").open("w") as file:
             try:
                 import fcntl
@@ -281,7 +309,16 @@ class RunFolder:
                 pass
             except OSError:
                 raise InputError(f"another process is training in {str(self.path)!r}") from None
+            self._clean()
             yield
+
+
+def _differing(have: Any, want: Any, name: str = "") -> list[str]:
+    """The names of what differs, as in ``settings.batch``."""
+    if isinstance(have, dict) and isinstance(want, dict) and name != "maze":
+        keys = dict.fromkeys([*want, *have])
+        return [part for key in keys for part in _differing(have.get(key), want.get(key), f"{name}.{key}".strip("."))]
+    return [] if have == want else [name]
 
 
 def train(
@@ -297,12 +334,12 @@ def train(
     Killed at any moment and called again, it ends with the same result as if it had not been.
     """
     place = RunFolder(folder, spec)
+    place.check()
     if place.result.exists():
-        done = read_result(place.result)
-        if done.spec.as_dict() != json.loads(json.dumps(spec.as_dict())):
-            raise InputError(f"{str(place.result)!r} is of a run with other settings; give another folder")
-        return done
+        return read_result(place.result)
     with place.locked():
+        if place.result.exists():
+            return read_result(place.result)  # another process has just finished it
         training, before = place.open()
         started = saved = time.monotonic()
         while not training.done:

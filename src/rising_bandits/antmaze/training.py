@@ -136,14 +136,14 @@ class Training:
             self._due -= chunk
             self.agent.learn(self.buffer.sample(self._explore, settings, settings.chunk))
 
-    def walk_last(self, limit: int = 1_000) -> Floats:
+    def walk_last(self) -> Floats:
         """The positions of the ant as it walks its last path without noise; nothing is learned from it."""
         rng = np.random.default_rng(self.seed)
         seen = [self.world.reset(rng)]
         for arm in self.record.paths[-1]:
             goal = self.maze.nodes[self.maze.edges[arm][1]]
             for _ in range(self.maze.edge_steps):
-                if self.world.near(goal) or len(seen) >= limit:
+                if self.world.near(goal) or len(seen) > self.maze.steps:
                     break
                 seen.append(self.world.step(self.agent.act(seen[-1], goal)))
             if not self.world.near(goal):

@@ -11,23 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from rising_bandits.cli.output import out, print_json, print_table
+from rising_bandits.cli.output import out, print_json, print_table, progress_bar
 from rising_bandits.errors import InputError
 
 if TYPE_CHECKING:
     from rising_bandits.antmaze.pool import News
     from rising_bandits.antmaze.runs import Result, TrainSpec
-
-REPLAYED = (
-    "crucb(epsilon=0.25)",
-    "r-ed-ucb(epsilon=0.25)",
-    "sw-ucb(window=0.25)",
-    "sw-cucb(window=0.25)",
-    "sw-ts(window=0.25)",
-    "sw-cts(window=0.25)",
-    "oracle",
-)
-"""The policies of the trained experiment: every window is a quarter of the plays."""
 
 app = typer.Typer(help="An ant learns to walk while a bandit learns where to send it.", no_args_is_help=True)
 
@@ -37,7 +26,10 @@ def run(
     maze: Annotated[str, typer.Option("--map", help="easy, complex, or a TOML file with text and nodes.")] = "easy",
     policy: Annotated[
         list[str] | None,
-        typer.Option(help="A policy, as in crucb or 'crucb(bonus=4.0)', or all for the paper's six and the oracle."),
+        typer.Option(
+            help="A policy, as in crucb (the default) or 'crucb(upward=True)', or all for the paper's six and oracle, "
+            "the constant optimal path that regret is measured against."
+        ),
     ] = None,
     episodes: Annotated[int | None, typer.Option(help="Episodes of a run; by default the maze's own.")] = None,
     seed: Annotated[int, typer.Option(help="The first seed.")] = 0,
@@ -56,29 +48,69 @@ def run(
     from rising_bandits.antmaze.pool import one_core, train_all
 
     one_core()
-    from rising_bandits.antmaze.runs import POLICIES, TrainSpec
+    from rising_bandits.antmaze.runs import POLICIES, RunFolder, TrainSpec, find_results
 
     names = [name for given in policy or ["crucb"] for name in (POLICIES if given == "all" else [given])]
-    specs = [
+    made = [
         TrainSpec.make(maze, name, episodes=episodes, seed=number, settings=preset)
         for number in range(seed, seed + seeds)
-        for name in dict.fromkeys(names)
+        for name in names
     ]
-    with _watch(specs) as watch:
+    specs = list({spec.key: spec for spec in made}.values())
+    done = [number for number, spec in enumerate(specs) if RunFolder(out_folder, spec).result.exists()]
+    with _watch(specs, done) as watch:
         results = train_all(specs, out_folder, workers=workers, progress=watch)
-    page: list[Path] = []
-    if report:
-        from rising_bandits.reproduction.antmaze import write_report
-
-        page = [write_report(results, out_folder / "report")]
+    # The page is about all runs of this kind in the folder, so that policies can be trained one after another.
+    kind = results[0].spec
+    alike = [
+        result
+        for result in find_results([out_folder])
+        if (result.maze, result.spec.settings, result.spec.episodes) == (kind.maze, kind.settings, kind.episodes)
+    ]
+    page = [_page(alike, out_folder / "report", film=True)] if report else []
     if as_json:
         print_json(
             {"out": str(out_folder), "runs": [_row(result) for result in results], "report": list(map(str, page))}
         )
         return
-    _print(results)
+    _print(results, alike)
     for path in page:
         out.print(f"\nreport: {path}", soft_wrap=True)
+
+
+@app.command("map")
+def show_map(
+    maze: Annotated[str, typer.Argument(help="easy, complex, or a TOML file with text and nodes.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
+) -> None:
+    """Draw a map with its nodes, and say which edges are passable: a check before hours of training."""
+    from rising_bandits.antmaze import mazes
+    from rising_bandits.antmaze.drawing import sketch
+
+    plan = mazes.get(maze)
+    lengths = [float(np.hypot(*np.subtract(plan.nodes[head], plan.nodes[tail]))) for tail, head in plan.edges]
+    if as_json:
+        edges = [
+            {"edge": label, "length": length, "passable": free}
+            for label, length, free in zip(plan.labels, lengths, plan.passable, strict=True)
+        ]
+        print_json({**plan.as_dict(), "edges": edges, "shortest": list(plan.shortest)})
+        return
+    out.print(sketch(plan), markup=False)
+    print_table(
+        ["edge", "passable", "length"],
+        [
+            [label, "yes" if free else "no: a wall", f"{length:g}"]
+            for label, free, length in zip(plan.labels, plan.passable, lengths, strict=True)
+        ],
+        1,
+    )
+    paths = plan.problem.oracle.count()
+    out.print(
+        f"\noptimal path: {'-'.join(map(str, plan.shortest))}, one of {paths} from {plan.start} to {plan.goal}, walls "
+        f"or not; {plan.episodes:,} episodes, at most {plan.edge_steps} steps an edge and {plan.steps:,} in all",
+        soft_wrap=True,
+    )
 
 
 @app.command("report")
@@ -92,14 +124,13 @@ def report(
 ) -> None:
     """One HTML page of finished runs: learning, regret, heatmaps, and the ant walking."""
     from rising_bandits.antmaze.runs import find_results
-    from rising_bandits.reproduction.antmaze import write_report
 
     results = find_results(folders)
-    page = write_report(results, out_folder, film=film)
+    page = _page(results, out_folder, film=film)
     if as_json:
         print_json({"runs": [_row(result) for result in results], "report": str(page)})
         return
-    _print(results)
+    _print(results, results)
     out.print(f"\nreport: {page}", soft_wrap=True)
 
 
@@ -141,7 +172,8 @@ def record(
 def replay(
     maze: Annotated[list[str] | None, typer.Option("--map", help="easy or complex; by default both.")] = None,
     policy: Annotated[
-        list[str] | None, typer.Option(help="A policy, or all for the paper's six and the oracle.")
+        list[str] | None,
+        typer.Option(help="A policy, as in horizon-crucb, or all (the default) for the paper's six and the oracle."),
     ] = None,
     seeds: Annotated[int, typer.Option(help="How many runs of each.")] = 20,
     first_seed: Annotated[int, typer.Option(help="The first seed.")] = 0,
@@ -151,14 +183,18 @@ def replay(
 ) -> None:
     """Compare policies in seconds on the recorded curves, with the windows of the trained experiment."""
     from rising_bandits.cli.run import report_runs
-    from rising_bandits.experiments import make_plan
+    from rising_bandits.experiments import PAPER_POLICIES, make_plan
+    from rising_bandits.experiments.plan import with_windows
     from rising_bandits.problems import recorded
 
     names = [f"antmaze-{name}" for name in maze] if maze else list(recorded.NAMES)
     if unknown := [name for name in names if name not in recorded.NAMES]:
         known = ", ".join(name.removeprefix("antmaze-") for name in recorded.NAMES)
         raise InputError(f"--map must be one of {known}, got {unknown[0].removeprefix('antmaze-')!r}")
-    texts = [text for given in policy or ["all"] for text in (REPLAYED if given == "all" else [given])]
+    texts = [
+        text for given in policy or ["all"] for text in ((*PAPER_POLICIES, "oracle") if given == "all" else [given])
+    ]
+    texts = [with_windows(text, recorded.SHARE) for text in texts]
     plan = make_plan(names, texts, seeds=seeds, first_seed=first_seed)
     report_runs(plan, out_folder, workers, plot=True, as_json=as_json)
 
@@ -181,7 +217,16 @@ def _row(result: Result) -> dict[str, Any]:
     }
 
 
-def _print(results: Sequence[Result]) -> None:
+def _page(results: Sequence[Result], folder: Path, *, film: bool) -> Path:
+    """The page of some runs, with a bar while it is drawn."""
+    from rising_bandits.reproduction.antmaze import plan_report, write_report
+
+    with progress_bar("drawing", [1] * len(plan_report(results)), "parts") as progress:
+        return write_report(results, folder, film=film, progress=lambda part: progress(part, 1))
+
+
+def _print(results: Sequence[Result], alike: Sequence[Result]) -> None:
+    """A row for each run, and the comparison of all that are alike."""
     rows = [_row(result) for result in results]
     out.print("\n[bold]trained runs[/bold] (reward: one over the steps of an episode that reached the goal, else 0)")
     print_table(
@@ -205,14 +250,14 @@ def _print(results: Sequence[Result]) -> None:
     )
     from rising_bandits.reproduction.antmaze import HEADINGS, comparison
 
-    for name in dict.fromkeys(result.maze.name for result in results):
-        if table := comparison([result for result in results if result.maze.name == name]):
+    for name in dict.fromkeys(result.maze.name for result in alike):
+        if table := comparison([result for result in alike if result.maze.name == name]):
             out.print(f"\n[bold]{name}, trained[/bold]: regret against the constant optimal path of the same seed")
             print_table(HEADINGS, table, 7)
 
 
 @contextlib.contextmanager
-def _watch(specs: Sequence[TrainSpec]) -> Iterator[Callable[[News], None] | None]:
+def _watch(specs: Sequence[TrainSpec], done: Sequence[int]) -> Iterator[Callable[[News], None] | None]:
     """A table that lives on the terminal: for each run the episode, the path chosen, success by edge, time left."""
     from rich.console import Console
     from rich.live import Live
@@ -229,7 +274,7 @@ def _watch(specs: Sequence[TrainSpec]) -> Iterator[Callable[[News], None] | None
         view = Table(box=None, header_style="bold", pad_edge=False)
         for heading in ("run", "episode", "left", "path", "success of the last 50 tries"):
             view.add_column(heading, no_wrap=heading != "success of the last 50 tries")
-        waiting = len(specs) - len(latest)
+        waiting = len(specs) - len(done) - len(latest)
         for number, item in sorted(latest.items()):
             spec = specs[number]
             if item.episode >= spec.episodes:
@@ -237,7 +282,7 @@ def _watch(specs: Sequence[TrainSpec]) -> Iterator[Callable[[News], None] | None
             maze = spec.maze
             first, since = begun[number]
             pace = (time.monotonic() - since) / max(item.episode - first, 1)
-            left = f"{pace * (spec.episodes - item.episode) / 60:.0f} min" if item.episode > first else "–"
+            left = f"{pace * (spec.episodes - item.episode) / 60:.1f} min" if item.episode > first else "–"
             nodes = "-".join(str(maze.edges[arm][0]) for arm in item.path) + f"-{maze.goal}"
             edges = "  ".join(
                 f"{label} {share:.0%}"
@@ -245,7 +290,7 @@ def _watch(specs: Sequence[TrainSpec]) -> Iterator[Callable[[News], None] | None
                 if not np.isnan(share)
             )
             view.add_row(f"{spec.label} {spec.seed}", f"{item.episode}/{spec.episodes}", left, nodes, edges)
-        finished = sum(item.episode >= specs[number].episodes for number, item in latest.items())
+        finished = len(done) + sum(item.episode >= specs[number].episodes for number, item in latest.items())
         view.caption = f"{finished} of {len(specs)} runs finished, {waiting} not begun"
         return view
 

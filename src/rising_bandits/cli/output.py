@@ -42,8 +42,8 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]], numbers:
 
 
 @contextlib.contextmanager
-def progress_bar(what: str, totals: Sequence[int]) -> Iterator[Callable[[int, int], None]]:
-    """A bar over all rounds of a plan, shown on a terminal once it has taken a second.
+def progress_bar(what: str, totals: Sequence[int], unit: str = "runs") -> Iterator[Callable[[int, int], None]]:
+    """A bar over all rounds of a plan, or over other work in parts, shown on a terminal once it has taken a second.
 
     It goes to standard error, so that standard output stays clean.
     """
@@ -59,7 +59,7 @@ def progress_bar(what: str, totals: Sequence[int]) -> Iterator[Callable[[int, in
         disable=not screen.is_terminal,
         transient=True,
     )
-    job = bar.add_task(what, total=sum(totals), runs=f"0/{len(totals)} runs")
+    job = bar.add_task(what, total=sum(totals), runs=f"0/{len(totals)} {unit}")
     done = [0] * len(totals)
     finished: set[int] = set()
     started = time.monotonic()
@@ -72,7 +72,7 @@ def progress_bar(what: str, totals: Sequence[int]) -> Iterator[Callable[[int, in
         done[number] = rounds
         if rounds >= totals[number]:
             finished.add(number)
-        bar.update(job, advance=moved, runs=f"{len(finished)}/{len(totals)} runs")
+        bar.update(job, advance=moved, runs=f"{len(finished)}/{len(totals)} {unit}")
         if not bar.live.is_started and not bar.disable and time.monotonic() - started > 1.0:
             bar.start()
 

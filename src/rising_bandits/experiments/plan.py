@@ -20,6 +20,7 @@ from rising_bandits.problems import Task, tasks
 PAPER_POLICIES = ("crucb", "r-ed-ucb", "sw-ucb", "sw-cucb", "sw-ts", "sw-cts")
 """The six policies that the paper compares."""
 
+_POLICY = "policy must look like crucb, crucb(epsilon=0.25) or module:Class"
 _CALL = re.compile(r"^(?P<name>[A-Za-z_][\w.:-]*)(?:\((?P<arguments>.*)\))?$", re.DOTALL)
 
 
@@ -78,9 +79,23 @@ def parse_policy(text: str) -> tuple[str, dict[str, Any]]:
     >>> parse_policy("crucb(epsilon=0.25, bonus='reference')")
     ('crucb', {'epsilon': 0.25, 'bonus': 'reference'})
     """
-    name, parameters = parse_call(text, "policy must look like crucb, crucb(epsilon=0.25) or module:Class")
+    name, parameters = parse_call(text, _POLICY)
     make_policy(name, parameters)
     return name, parameters
+
+
+def with_windows(text: str, share: float) -> str:
+    """A policy whose window, where none is given, is a share of the plays.
+
+    >>> [with_windows(text, 0.25) for text in ("crucb(upward=True)", "sw-ts", "sw-ucb(window=0.5)", "oracle")]
+    ['crucb(epsilon=0.25, upward=True)', 'sw-ts(window=0.25)', 'sw-ucb(window=0.5)', 'oracle']
+    """
+    name, parameters = parse_call(text, _POLICY)
+    if name in ("crucb", "r-ed-ucb"):
+        parameters = {"epsilon": share, **parameters}
+    elif name.startswith("sw-"):
+        parameters = {"window": share, **parameters}
+    return f"{name}({', '.join(f'{key}={value!r}' for key, value in parameters.items())})" if parameters else name
 
 
 def parse_call(text: str, wanted: str) -> tuple[str, dict[str, Any]]:

@@ -21,6 +21,8 @@ from rising_bandits.problems.tasks import Task
 FORMAT = 1
 SIGMA = 1e-4
 """What policies are told in the paper's AntMaze experiments."""
+SHARE = 0.25
+"""Their windows there, as a share of the plays."""
 NAMES = ("antmaze-easy", "antmaze-complex")
 """The recorded tasks that come with the library."""
 
