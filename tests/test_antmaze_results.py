@@ -29,7 +29,8 @@ def on(maze):
 
 
 def test_every_policy_was_trained_with_the_settings_that_are_the_default():
-    assert {r.spec.label for r in on("easy") if r.spec.seed == 0} >= set(POLICIES)
+    for seed in range(3):
+        assert {r.spec.label for r in on("easy") if r.spec.seed == seed} >= set(POLICIES)
     assert {r.spec.label for r in on("complex") if r.spec.seed == 0} >= ON_COMPLEX
     for result in RESULTS:
         assert result.spec.settings == CPU.as_dict()
@@ -37,9 +38,10 @@ def test_every_policy_was_trained_with_the_settings_that_are_the_default():
         assert not check_walls(result.maze, [result])
 
 
-def test_the_ant_learns_the_first_edge_and_the_bottleneck_on_four_fifths_of_the_seeds():
+def test_the_ant_learns_the_first_edge_and_the_bottleneck_on_four_of_five_seeds():
     alone = [r for r in on("easy") if r.spec.label == "oracle"]
     good = [all(last_success(result, edge) > 0.5 for edge in ("0->1", "1->4")) for result in alone]
+    assert len(alone) >= 5
     assert sum(good) >= 0.8 * len(alone)
 
 
