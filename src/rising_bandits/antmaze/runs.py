@@ -331,7 +331,8 @@ def train(
 ) -> Result | None:
     """Train to the end, from where it was stopped; None where it was asked to stop before.
 
-    Killed at any moment and called again, it ends with the same result as if it had not been.
+    Killed at any moment and called again, it ends with the same result as if it had not been. The last bits may
+    depend on how many threads JAX has; `pool.one_core`, called before JAX is used, settles that for all machines.
     """
     place = RunFolder(folder, spec)
     place.check()

@@ -25,10 +25,10 @@ WINDOW = 50
 """Tries over which an outcome is averaged."""
 
 
-def running_mean(values: Floats, window: int = WINDOW) -> Floats:
+def trailing_mean(values: Floats, window: int = WINDOW) -> Floats:
     """The mean of the last ``window`` values at each place, of fewer at the beginning.
 
-    >>> running_mean(np.array([0.0, 1.0, 1.0]), window=2).tolist()
+    >>> trailing_mean(np.array([0.0, 1.0, 1.0]), window=2).tolist()
     [0.0, 0.5, 1.0]
     """
     sums = np.concatenate([[0.0], np.cumsum(values)])
@@ -50,7 +50,7 @@ def draw_outcomes(axes: Any, result: Result) -> None:
     for place, (values, label) in enumerate(tried):
         named = place < len(PALETTE)
         colour = PALETTE[place] if named else "#BBBBBB"
-        line = running_mean(values)
+        line = trailing_mean(values)
         axes.plot(
             np.arange(1, values.size + 1),
             line,
