@@ -483,6 +483,18 @@ def test_presets_are_those_of_the_specification():
     assert Settings.from_dict(paper.as_dict()) == paper
 
 
+def test_the_plain_view_of_the_paper_trains_and_learns(room):
+    small = replace(preset("paper", EASY), hidden=(32, 32), batch=32, warm_up=5, steps_per_update=2)
+    training = TrainSpec.make(room, "crucb", settings=small).begin()
+    before = training.agent.learner
+    while not training.done:
+        training.episode()
+    assert training.record.episodes == 24
+    assert int(training.agent.learner.updates) > 50
+    for old, new in zip(before.actor, training.agent.learner.actor, strict=True):
+        assert not np.array_equal(old[0], new[0])
+
+
 def test_a_maze_of_ones_own_is_trained_in(tmp_path):
     maze = Maze.from_text("two", "####\n#..#\n####", [(4, 4), (8, 4)], edge_steps=5, episodes=3)
     training = Training(maze, rb.CRUCB(sigma=1e-4), episodes=3, settings=SMALL)
