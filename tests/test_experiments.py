@@ -186,7 +186,9 @@ def test_workers_save_and_end_when_their_parent_is_killed(tmp_path):
     process = subprocess.Popen([sys.executable, str(script), str(tmp_path / "out")], stdout=subprocess.PIPE, text=True)
     begun = set()
     while len(begun) < 2:
-        begun.add(process.stdout.readline())
+        line = process.stdout.readline()
+        assert line, "it ended before two runs had begun"
+        begun.add(line)
     process.kill()
     # The workers have inherited the pipe: it ends when the last of them has ended.
     process.communicate(timeout=120)
