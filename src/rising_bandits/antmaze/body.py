@@ -9,6 +9,7 @@ import numpy as np
 
 from rising_bandits._checks import Floats
 from rising_bandits.antmaze.mazes import Maze
+from rising_bandits.errors import InputError
 
 TORQUE = 30.0
 """Controls go from minus to plus this."""
@@ -42,11 +43,14 @@ def build(maze: Maze, integrator: str = "RK4") -> mujoco.MjModel:
     >>> model.nq, model.nv, model.nu
     (15, 14, 8)
     """
+    method = getattr(mujoco.mjtIntegrator, f"mjINT_{str(integrator).upper()}", None)
+    if method is None:
+        raise InputError(f"integrator must be one of MuJoCo's, as in RK4 or implicitfast, got {integrator!r}")
     spec = mujoco.MjSpec()
     spec.modelname = f"ant-{maze.name}"
     spec.compiler.degree = True
     spec.option.timestep = TIMESTEP
-    spec.option.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{integrator.upper()}")
+    spec.option.integrator = method
     spec.visual.global_.offwidth, spec.visual.global_.offheight = 960, 720
     ground: dict[str, Any] = {"condim": 3, "friction": [1.0, 0.5, 0.5], "margin": 0.01}
     bounds = maze.bounds

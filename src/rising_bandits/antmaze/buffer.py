@@ -98,7 +98,11 @@ class Buffer:
         return Batch(table[row, :29], table[row, 29:37], table[last, :29], goal, reward, discount.astype(np.float32))
 
     def write_from(self, path: Path, rows: int) -> None:
-        """Append to a file all rows from number ``rows`` on; what the file holds beyond ``rows`` is dropped."""
+        """Append to a file all rows from number ``rows`` on; what the file holds beyond ``rows`` is dropped.
+
+        Where the file holds less, as when someone deleted it, what is missing is written as well.
+        """
+        rows = min(rows, path.stat().st_size // (ROW * 4) if path.exists() else 0)
         with path.open("r+b" if path.exists() else "w+b") as file:
             file.truncate(rows * ROW * 4)
             file.seek(0, 2)

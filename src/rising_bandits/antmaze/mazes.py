@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, cast
 
 import networkx as nx
 import numpy as np
@@ -65,11 +65,16 @@ class Maze:
     def __post_init__(self) -> None:
         object.__setattr__(self, "walls", tuple(Box(*(float(side) for side in wall)) for wall in self.walls))
         object.__setattr__(self, "nodes", tuple((float(x), float(y)) for x, y in self.nodes))
-        object.__setattr__(self, "edges", tuple((int(tail), int(head)) for tail, head in self.edges))
+        object.__setattr__(self, "edges", tuple((_whole(tail), _whole(head)) for tail, head in self.edges))
+        if not isinstance(cast(object, self.name), str) or not self.name or set(self.name) & set('/\\:*?"<>|'):
+            raise InputError(f"name of a maze must be a word that a folder can have, got {self.name!r}")
         for name in ("episodes", "steps", "edge_steps"):
             _checks.integer(name, getattr(self, name), low=1)
-        if len(self.nodes) < 2 or not np.isfinite([*self.nodes, *(box[:2] for box in self.walls)]).all():
+        if len(self.nodes) < 2 or not np.isfinite(self.nodes).all():
             raise InputError(f"nodes must be at least two places (x, y) in finite numbers, got {self.nodes}")
+        for wall in self.walls:
+            if not np.isfinite(wall).all() or wall.left >= wall.right or wall.bottom >= wall.top:
+                raise InputError(f"walls must go from left to right and from bottom to top, got {wall}")
         if len(set(self.nodes)) != len(self.nodes):
             raise InputError(f"nodes of maze {self.name!r} must be at different places")
         for name in ("start", "goal"):
@@ -126,8 +131,10 @@ class Maze:
         cell = _checks.number("cell", cell, low=0.0, open_low=True)
         try:
             places = tuple((float(x), float(y)) for x, y in nodes)
-            west, south = (float(side) for side in origin)
-            joined = None if edges is None else tuple((int(tail), int(head)) for tail, head in edges)
+            west, south = (_checks.number("origin", side) for side in origin)
+            joined = None if edges is None else tuple((_whole(tail), _whole(head)) for tail, head in edges)
+        except InputError:
+            raise
         except (TypeError, ValueError):
             raise InputError(
                 f"nodes must be places [x, y], origin one of them and edges pairs [from, to] of nodes, "
@@ -187,6 +194,14 @@ class Maze:
         y = [v for box in self.walls for v in (box.bottom, box.top)] + [y for _, y in self.nodes]
         return Box(min(x), max(x), min(y), max(y))
 
+    def path_name(self, arms: Sequence[int]) -> str:
+        """The nodes of a path given by its base arms.
+
+        >>> EASY.path_name([0, 3, 6])
+        '0-1-4-3'
+        """
+        return "-".join(map(str, [self.start, *(self.edges[arm][1] for arm in arms)]))
+
     def arms(self, nodes: Sequence[int]) -> list[int]:
         """The base arms along a path given by its nodes."""
         return [self.edges.index((tail, head)) for tail, head in itertools.pairwise(nodes)]
@@ -226,6 +241,10 @@ class Maze:
                     seen.add(near)
                     front.append(near)
         return False
+
+
+def _whole(node: Any) -> int:
+    return _checks.integer("edges", node, low=0, wanted="pairs of numbers of nodes")
 
 
 def _crosses(a: tuple[float, float], b: tuple[float, float], box: Box) -> bool:

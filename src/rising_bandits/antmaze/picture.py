@@ -55,6 +55,8 @@ class Camera:
 
     def picture(self, data: mujoco.MjData) -> Picture:
         """A picture of the state of a simulation, height by width by 3."""
+        # After a reset nothing has computed yet where the parts are.
+        mujoco.mj_kinematics(self.model, data)
         if self._renderer is not None:
             self._renderer.update_scene(data, self._view)
             return np.asarray(self._renderer.render())
@@ -100,9 +102,10 @@ def film(maze: Maze, walk: npt.ArrayLike) -> tuple[list[Picture], str]:
     with tempfile.TemporaryDirectory() as folder:
         given, made = Path(folder) / "walk.npy", Path(folder) / "film.npz"
         np.save(given, np.asarray(walk, dtype=np.float64))
-        for backend in dict.fromkeys([os.environ.get("MUJOCO_GL", "egl"), "egl", "osmesa"]):
+        # What the user chose, or MuJoCo's own choice (right where there is a screen, and on macOS and Windows).
+        for backend in dict.fromkeys([os.environ.get("MUJOCO_GL", ""), "egl", "osmesa"]):
             command = [sys.executable, "-m", __name__, json.dumps(maze.as_dict()), str(given), str(made)]
-            environment = {**os.environ, "MUJOCO_GL": backend}
+            environment = {**os.environ, **({"MUJOCO_GL": backend} if backend else {})}
             try:
                 subprocess.run(command, env=environment, capture_output=True, timeout=300, check=True)
             except (OSError, subprocess.SubprocessError):

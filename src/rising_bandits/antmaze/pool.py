@@ -6,6 +6,7 @@ import multiprocessing
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import numpy as np
 
 from rising_bandits.antmaze.runs import CHECKPOINT_SECONDS, Result, RunFolder, TrainSpec, read_result, train
 from rising_bandits.antmaze.training import Training
+from rising_bandits.errors import RisingBanditsError
 from rising_bandits.experiments.workers import WORKING, begin_worker, count_workers, stopping, wait_for
 
 _RECENT = 50
@@ -90,7 +92,7 @@ def train_all(
     places = [RunFolder(folder, spec) for spec in specs]
     for place in places:
         place.check()
-    todo = [number for number, place in enumerate(places) if not place.result.exists()]
+    todo = [number for number, place in enumerate(places) if not place.finished()]
     if todo:
         context = multiprocessing.get_context("spawn")
         queue, stop = context.SimpleQueue(), context.Event()
@@ -104,5 +106,11 @@ def train_all(
                     if progress is not None:
                         progress(latest)
 
-            wait_for(futures, stop, look)
-    return [train(spec, folder) or read_result(place.path) for spec, place in zip(specs, places, strict=True)]
+            try:
+                wait_for(futures, stop, look)
+            except BrokenProcessPool:
+                raise RisingBanditsError(
+                    "a process that trained was killed, perhaps for lack of memory; the same command goes on from its "
+                    "last checkpoint, with --workers for fewer at a time"
+                ) from None
+    return [read_result(place.result) for place in places]

@@ -81,6 +81,8 @@ def record(results: Sequence[Result]) -> dict[str, Any]:
     tries = [[result.record.outcomes(arm)[1] for result in results] for arm in range(len(maze.edges))]
     tries = [[values for values in runs if values.size] for runs in tries]
     passable = [runs for runs, free in zip(tries, maze.passable, strict=True) if free]
+    if not any(passable):
+        raise InputError(f"runs must have tried a passable edge of maze {maze.name!r}, but none was tried")
     typical = _rising([values for runs in passable for values in runs])
     edges = []
     for label, runs, free in zip(maze.labels, tries, maze.passable, strict=True):
@@ -90,6 +92,7 @@ def record(results: Sequence[Result]) -> dict[str, Any]:
         edges.append(
             {
                 "edge": label,
+                "passable": free,
                 "tries": seen,
                 "borrowed": bool(free and seen < ENOUGH),
                 "plays": at,
@@ -107,6 +110,9 @@ def record(results: Sequence[Result]) -> dict[str, Any]:
         "episodes": maze.episodes,
         "made": {
             "how": "rising antmaze record: isotonic regression of outcomes by tries, over trained runs",
+            "least_tries_of_an_own_curve": ENOUGH,
+            "least_tries_of_a_block": BLOCK,
+            "most_knots": KNOTS,
             "runs": [{"policy": r.spec.label, "seed": r.spec.seed, "episodes": r.record.episodes} for r in results],
             "settings": results[0].spec.settings,
         },

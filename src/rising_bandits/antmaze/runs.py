@@ -186,8 +186,25 @@ def find_results(places: Iterable[str | Path]) -> list[Result]:
     found = [read_result(path) for path in once.values()]
     if not found:
         raise InputError(f"there is no finished AntMaze run in {', '.join(map(str, places))}")
+    return _sorted(found)
+
+
+def find_alike(results: Sequence[Result], folder: Path) -> list[Result]:
+    """Some runs, and all others in a folder of runs that can be put beside them; what cannot be read is left alone."""
+    found = {result.spec.key: result for result in results}
+    kind = results[0].spec
+    for path in sorted(folder.glob("*/result.npz")):
+        with contextlib.suppress(InputError):
+            other = read_result(path)
+            spec = other.spec
+            if (spec.maze, spec.settings, spec.episodes) == (kind.maze, kind.settings, kind.episodes):
+                found.setdefault(spec.key, other)
+    return _sorted(found.values())
+
+
+def _sorted(results: Iterable[Result]) -> list[Result]:
     order = {name: place for place, name in enumerate(POLICIES)}
-    return sorted(found, key=lambda r: (r.maze.name, order.get(r.spec.policy, len(order)), r.spec.label, r.spec.seed))
+    return sorted(results, key=lambda r: (r.maze.name, order.get(r.spec.policy, len(order)), r.spec.label, r.spec.seed))
 
 
 def check_alike(results: Sequence[Result]) -> None:
@@ -287,6 +304,13 @@ class RunFolder:
         self._clean()
         return Result(self.spec, training.record, walk, seconds)
 
+    def finished(self) -> bool:
+        """Whether there is a result; what a process left that was killed right after writing it is dropped."""
+        if self.result.exists() and (self.checkpoint.exists() or self.replay.exists()):
+            with self.locked():
+                pass
+        return self.result.exists()
+
     def _clean(self) -> None:
         """Drop what a finished run does not need, and what was written aside by one that was killed."""
         finished = (self.checkpoint, self.replay) if self.result.exists() else ()
@@ -336,7 +360,7 @@ def train(
     """
     place = RunFolder(folder, spec)
     place.check()
-    if place.result.exists():
+    if place.finished():
         return read_result(place.result)
     with place.locked():
         if place.result.exists():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from rising_bandits import _checks
 from rising_bandits.antmaze.mazes import Maze
@@ -73,6 +73,11 @@ class Settings:
         for name, choices in (("view", VIEWS), ("integrator", INTEGRATORS)):
             if getattr(self, name) not in choices:
                 raise InputError(f"{name} must be one of {', '.join(choices)}, got {getattr(self, name)!r}")
+        if not isinstance(cast(object, self.hidden), tuple | list) or not isinstance(self.layer_norm, bool):
+            raise InputError(
+                "hidden must be sizes of layers, as in (128, 128), and layer_norm True or False, "
+                f"got {self.hidden!r} and {self.layer_norm!r}"
+            )
         object.__setattr__(self, "hidden", tuple(_checks.integer("hidden", size, low=1) for size in self.hidden))
         for name in ("n_step", "polyak_every", "actor_every", "batch", "relabel_within", "steps_per_update", "chunk"):
             _checks.integer(name, getattr(self, name), low=1)

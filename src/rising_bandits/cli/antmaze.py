@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from rising_bandits.cli.output import out, print_json, print_table, progress_bar
+from rising_bandits.cli.output import console, out, print_heading, print_json, print_table, progress_bar
 from rising_bandits.errors import InputError
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def run(
     from rising_bandits.antmaze.pool import one_core, train_all
 
     one_core()
-    from rising_bandits.antmaze.runs import POLICIES, RunFolder, TrainSpec, find_results
+    from rising_bandits.antmaze.runs import POLICIES, RunFolder, TrainSpec, find_alike
 
     names = [name for given in policy or ["crucb"] for name in (POLICIES if given == "all" else [given])]
     made = [
@@ -61,12 +61,7 @@ def run(
     with _watch(specs, done) as watch:
         results = train_all(specs, out_folder, workers=workers, progress=watch)
     # The page is about all runs of this kind in the folder, so that policies can be trained one after another.
-    kind = results[0].spec
-    alike = [
-        result
-        for result in find_results([out_folder])
-        if (result.maze, result.spec.settings, result.spec.episodes) == (kind.maze, kind.settings, kind.episodes)
-    ]
+    alike = find_alike(results, out_folder)
     page = [_page(alike, out_folder / "report", film=True)] if report else []
     if as_json:
         print_json(
@@ -96,7 +91,7 @@ def show_map(
         ]
         print_json({**plan.as_dict(), "edges": edges, "shortest": list(plan.shortest)})
         return
-    out.print(sketch(plan), markup=False)
+    out.print(sketch(plan))
     print_table(
         ["edge", "passable", "length"],
         [
@@ -149,7 +144,7 @@ def record(
     if as_json:
         print_json(data)
         return
-    out.print(f"\n[bold]recorded[/bold] from {len(results)} trained runs on the {data['maze']} map")
+    print_heading("recorded", f" from {len(results)} trained runs on the {data['maze']} map")
     print_table(
         ["edge", "borrowed", "tries", "chance at 100", "at 500", "at the end", "steps at the end"],
         [
@@ -192,7 +187,7 @@ def replay(
         known = ", ".join(name.removeprefix("antmaze-") for name in recorded.NAMES)
         raise InputError(f"--map must be one of {known}, got {unknown[0].removeprefix('antmaze-')!r}")
     texts = [
-        text for given in policy or ["all"] for text in ((*PAPER_POLICIES, "oracle") if given == "all" else [given])
+        text for given in policy or ["all"] for text in ([*PAPER_POLICIES, "oracle"] if given == "all" else [given])
     ]
     texts = [with_windows(text, recorded.SHARE) for text in texts]
     plan = make_plan(names, texts, seeds=seeds, first_seed=first_seed)
@@ -228,7 +223,7 @@ def _page(results: Sequence[Result], folder: Path, *, film: bool) -> Path:
 def _print(results: Sequence[Result], alike: Sequence[Result]) -> None:
     """A row for each run, and the comparison of all that are alike."""
     rows = [_row(result) for result in results]
-    out.print("\n[bold]trained runs[/bold] (reward: one over the steps of an episode that reached the goal, else 0)")
+    print_heading("trained runs", " (reward: one over the steps of an episode that reached the goal, else 0)")
     print_table(
         ["map", "policy", "seed", "episodes", "reached goal", "last 100", "steps", "reward", "env steps", "minutes"],
         [
@@ -252,18 +247,17 @@ def _print(results: Sequence[Result], alike: Sequence[Result]) -> None:
 
     for name in dict.fromkeys(result.maze.name for result in alike):
         if table := comparison([result for result in alike if result.maze.name == name]):
-            out.print(f"\n[bold]{name}, trained[/bold]: regret against the constant optimal path of the same seed")
+            print_heading(f"{name}, trained", ": regret against the constant optimal path of the same seed")
             print_table(HEADINGS, table, 7)
 
 
 @contextlib.contextmanager
 def _watch(specs: Sequence[TrainSpec], done: Sequence[int]) -> Iterator[Callable[[News], None] | None]:
     """A table that lives on the terminal: for each run the episode, the path chosen, success by edge, time left."""
-    from rich.console import Console
     from rich.live import Live
     from rich.table import Table
 
-    screen = Console(stderr=True)
+    screen = console(stderr=True)
     if not screen.is_terminal:
         yield None
         return
@@ -283,13 +277,14 @@ def _watch(specs: Sequence[TrainSpec], done: Sequence[int]) -> Iterator[Callable
             first, since = begun[number]
             pace = (time.monotonic() - since) / max(item.episode - first, 1)
             left = f"{pace * (spec.episodes - item.episode) / 60:.1f} min" if item.episode > first else "–"
-            nodes = "-".join(str(maze.edges[arm][0]) for arm in item.path) + f"-{maze.goal}"
             edges = "  ".join(
                 f"{label} {share:.0%}"
                 for label, share in zip(maze.labels, item.success, strict=True)
                 if not np.isnan(share)
             )
-            view.add_row(f"{spec.label} {spec.seed}", f"{item.episode}/{spec.episodes}", left, nodes, edges)
+            view.add_row(
+                f"{spec.label} {spec.seed}", f"{item.episode}/{spec.episodes}", left, maze.path_name(item.path), edges
+            )
         finished = len(done) + sum(item.episode >= specs[number].episodes for number, item in latest.items())
         view.caption = f"{finished} of {len(specs)} runs finished, {waiting} not begun"
         return view

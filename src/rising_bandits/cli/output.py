@@ -12,8 +12,21 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
-out = Console(highlight=False)
+
+def console(**options: Any) -> Console:
+    """A screen that prints names as they are: ``:link:`` is no picture, and ``[a]`` no style."""
+    return Console(highlight=False, emoji=False, markup=False, **options)
+
+
+out = console()
+
+
+def print_heading(title: str, rest: str = "") -> None:
+    """An empty line, then what follows is about, in bold."""
+    out.print()
+    out.print(Text.assemble((title, "bold"), rest), soft_wrap=True)
 
 
 def print_json(data: Any) -> None:
@@ -26,7 +39,7 @@ def print_json(data: Any) -> None:
             return {key: clean(part) for key, part in value.items()}
         return [clean(part) for part in value] if isinstance(value, list | tuple) else value
 
-    out.print(json.dumps(clean(data), indent=1), soft_wrap=True, markup=False)
+    out.print(json.dumps(clean(data), indent=1), soft_wrap=True)
 
 
 def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]], numbers: int) -> None:
@@ -37,7 +50,7 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]], numbers:
     for row in rows:
         table.add_row(*row)
     # A pipe has no width: let it have as much as the table wants.
-    wide = out if out.is_terminal else Console(highlight=False, width=200)
+    wide = out if out.is_terminal else console(width=200)
     wide.print(table)
 
 
@@ -47,9 +60,9 @@ def progress_bar(what: str, totals: Sequence[int], unit: str = "runs") -> Iterat
 
     It goes to standard error, so that standard output stays clean.
     """
-    screen = Console(stderr=True)
+    screen = console(stderr=True)
     bar = Progress(
-        TextColumn(what),
+        TextColumn(what, markup=False),
         BarColumn(),
         TaskProgressColumn(),
         TextColumn("{task.fields[runs]}"),

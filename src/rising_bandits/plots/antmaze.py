@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rising_bandits.antmaze.drawing import draw_ant, draw_walls
+from rising_bandits.antmaze.record import CELL
+from rising_bandits.antmaze.runs import POLICIES
 from rising_bandits.experiments import Band
 from rising_bandits.experiments.statistics import half_width
 from rising_bandits.plots.regret import draw_ends
@@ -68,7 +70,7 @@ def draw_outcomes(axes: Any, result: Result) -> None:
     axes.set_ylabel(f"outcome, 1 / steps (mean of {WINDOW} tries)")
     axes.set_ylim(bottom=0)
     axes.set_xlim(left=0)
-    axes.set_title(f"{title(result.spec.label)}, seed {result.spec.seed} (trained)")
+    axes.set_title(_heading(result, "outcomes by tries"), fontsize=10)
 
 
 def plot_outcomes(result: Result, path: Path) -> list[Path]:
@@ -107,7 +109,10 @@ def plot_learning(results: Sequence[Result], edges: Sequence[str], path: Path) -
             axes.set_ylim(0, 1)
             axes.set_xlim(0, results[0].record.episodes)
             axes.set_xlabel("episode")
-            axes.set_title(f"edge {edge.replace('->', '→')} (trained, {title(results[0].spec.label)})")
+            axes.set_title(f"edge {edge.replace('->', '→')}")
+        drawing.suptitle(
+            f"AntMaze-{maze.name} (trained), {name_of(results[0].spec.label)}: success by episode", fontsize=10
+        )
         row[0].set_ylabel("success within the last 100 episodes")
         row[-1].legend(frameon=False, loc="lower right")
         return save(drawing, path)
@@ -116,14 +121,18 @@ def plot_learning(results: Sequence[Result], edges: Sequence[str], path: Path) -
 def comparable(results: Sequence[Result]) -> list[Result]:
     """The runs that have a twin: the constant optimal path with the same seed and episodes.
 
-    Seeds differ much, so that only those count which every policy has, if there are any.
+    Seeds differ much, so that only those count which all have of the paper's policies that are there, if there are
+    any. A variant of a policy beside them leaves that as it is, and counts on those of the seeds that it has.
     """
     longest = max((r.record.episodes for r in results if r.spec.label == "oracle"), default=0)
     runs = [result for result in results if result.record.episodes == longest]
     seeds: dict[str, set[int]] = {}
     for result in runs:
         seeds.setdefault(result.spec.label, set()).add(result.spec.seed)
-    wanted = set.intersection(*seeds.values()) or seeds["oracle"] if seeds else set()
+    if not seeds:
+        return []
+    common = [mine & seeds["oracle"] for label, mine in seeds.items() if label in POLICIES]
+    wanted = set.intersection(*common) or seeds["oracle"]
     return [result for result in runs if result.spec.seed in wanted]
 
 
@@ -153,7 +162,7 @@ def plot_training_regret(results: Sequence[Result], path: Path) -> list[Path]:
             for row in rows:
                 axes.plot(x, row, color=style.colour, linewidth=0.5, alpha=0.5)
             axes.plot(x, rows.mean(axis=0), color=style.colour, linestyle=style.line, linewidth=style.width)
-        draw_ends(axes, bands)
+        draw_ends(axes, bands, named=name_of)
         axes.set_xlabel("episode")
         axes.set_ylabel("cumulative regret (1 / steps)")
         seeds = max(band.runs for band in bands.values())
@@ -183,7 +192,7 @@ def plot_positions(result: Result, path: Path) -> list[Path]:
             picture = axes.imshow(
                 np.where(counts > 0, counts, np.nan),
                 origin="lower",
-                extent=(box.left, box.right, box.bottom, box.top),
+                extent=(box.left, box.left + CELL * counts.shape[1], box.bottom, box.bottom + CELL * counts.shape[0]),
                 cmap="YlOrRd",
                 norm=LogNorm(1, max(2.0, counts.max())),
                 zorder=1,
@@ -255,7 +264,7 @@ def plot_paths(result: Result, path: Path, limit: int = 8) -> list[Path]:
             early = record.paths[:episode]
             heights = [early.count(chosen) for chosen in shown]
             rest = len(early) - sum(heights)
-            names = [_path_name(maze, chosen) for chosen in shown]
+            names = [_short_name(maze, chosen) for chosen in shown]
             others = len(counts) - len(shown)
             bars = [*heights, rest] if others else heights
             labels = [*names, f"{others} other paths"] if others else names
@@ -283,9 +292,9 @@ def plot_walk(result: Result, poses: Sequence[Sequence[Segment]], path: Path) ->
         return save(drawing, path)
 
 
-def _path_name(maze: Maze, arms: Sequence[int]) -> str:
+def _short_name(maze: Maze, arms: Sequence[int]) -> str:
     """The nodes of a path; the middle of a long one is left out."""
-    nodes = "-".join(map(str, [maze.edges[arms[0]][0], *(maze.edges[arm][1] for arm in arms)]))
+    nodes = maze.path_name(arms)
     return nodes if len(nodes) < 24 else f"{nodes[:18]}…{nodes[-4:]} ({len(arms)})"
 
 
@@ -294,5 +303,14 @@ def _wide(times: Sequence[int]) -> float:
     return max(3.6 * len(times), 6.4)
 
 
+def name_of(label: str) -> str:
+    """How figures of training write a policy: the constant optimal path is trained too, and need not do best.
+
+    >>> name_of("oracle"), name_of("sw-ts")
+    ('constant optimal path', 'SW-TS')
+    """
+    return "constant optimal path" if label == "oracle" else title(label)
+
+
 def _heading(result: Result, what: str) -> str:
-    return f"AntMaze-{result.maze.name} (trained), {title(result.spec.label)}, seed {result.spec.seed}: {what}"
+    return f"AntMaze-{result.maze.name} (trained), {name_of(result.spec.label)}, seed {result.spec.seed}: {what}"

@@ -1,7 +1,8 @@
 """Tasks that replay what was measured in training (AntMaze): zero, then rising, with cascading feedback.
 
 The data files say how they were made (``rising antmaze record``). The n-th try of an edge succeeds with the chance
-that was measured at the n-th try, and then brings one over the steps it took; a failure ends the round.
+that was measured at the n-th try, and then brings what successes brought there on average, one over the steps; a
+failure ends the round.
 """
 
 from __future__ import annotations
