@@ -1,7 +1,7 @@
 """Make what the guide of AntMaze shows from trained runs: recordings, replays and figures.
 
 python docs/antmaze.py                    from the runs in docs/data/antmaze
-python docs/antmaze.py results/antmaze    after taking over the finished runs of that folder
+python docs/antmaze.py results/antmaze    from the finished runs of that folder, which take their place
 
 The numbers in the guide itself are checked by its own examples.
 """
@@ -9,6 +9,7 @@ The numbers in the guide itself are checked by its own examples.
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -19,22 +20,24 @@ ROOT = Path(__file__).parents[1]
 RUNS = ROOT / "docs" / "data" / "antmaze"
 IMAGES = ROOT / "docs" / "images"
 CURVES = ROOT / "src" / "rising_bandits" / "problems" / "data"
-RISING = Path(sys.executable).with_name("rising")
 MORE = ("crucb(upward=True)", "horizon-crucb")
 """Policies that are replayed beside the paper's."""
 
 
 def rising(*arguments: object) -> str:
-    """What a command prints."""
-    return subprocess.run(
-        [RISING, "antmaze", *map(str, arguments)], check=True, text=True, stdout=subprocess.PIPE
-    ).stdout
+    """What a command of this very tree prints, whatever is installed."""
+    command = [sys.executable, "-c", "from rising_bandits.cli import main; main()", "antmaze", *map(str, arguments)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE, env=environment).stdout
 
 
 def main(folders: list[str]) -> None:
-    """Take over runs, then make everything that follows from them."""
-    for result in (path for folder in folders for path in Path(folder).glob("*/result.npz")):
-        shutil.copy(result, RUNS / f"{result.parent.name}.npz")
+    """Take over runs in place of all that were there, then make everything that follows from them."""
+    found = {f"{path.parent.name}.npz": path for folder in folders for path in Path(folder).glob("*/result.npz")}
+    for old in RUNS.glob("*.npz") if found else ():
+        old.unlink()
+    for name, result in found.items():
+        shutil.copy(result, RUNS / name)
     for maze in ("easy", "complex"):
         rising("record", *sorted(RUNS.glob(f"{maze}-*.npz")), "--out", CURVES / f"antmaze-{maze}.json")
     with tempfile.TemporaryDirectory() as name:

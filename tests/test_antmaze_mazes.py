@@ -310,6 +310,20 @@ def test_the_environment_is_a_goal_environment():
             environment.reset(options=options)
     with pytest.raises(rb.InputError, match="render_mode"):
         AntMazeEnv("easy", render_mode="human")
+    with pytest.raises(rb.InputError, match="integrator must be one of MuJoCo's"):
+        AntMazeEnv("easy", integrator="magic")
+
+
+def test_the_first_picture_shows_the_ant_where_it_stands():
+    environment = AntMazeEnv("easy", render_mode="rgb_array")
+    pictures = []
+    for start in (0, 2):
+        environment.reset(seed=0, options={"start": start})
+        pictures.append(environment.render())
+        mujoco.mj_forward(environment.world.model, environment.world.data)
+        assert np.array_equal(environment.render(), pictures[-1])
+    assert not np.array_equal(*pictures)
+    environment.close()
 
 
 def test_a_maze_from_a_file(tmp_path):
@@ -338,6 +352,29 @@ def test_a_maze_from_a_file(tmp_path):
 def test_maps_that_cannot_be_walked_are_refused(text, nodes, error, words):
     with pytest.raises(error, match=words):
         Maze.from_text("bad", text, nodes)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"walls": [[0, 1, float("nan"), 2]]}, "walls must go from left to right"),
+        ({"walls": [[1, 0, 0, 1]]}, "walls must go from left to right"),
+        ({"walls": [[0, 0, 0, 1]]}, "walls must go from left to right"),
+        ({"edges": [[0.9, 1.2]]}, "edges must be pairs of numbers of nodes, got 0.9"),
+        ({"name": 3}, "name of a maze must be a word"),
+        ({"name": ""}, "name of a maze must be a word"),
+        ({"name": "a/b"}, "name of a maze must be a word"),
+    ],
+)
+def test_parts_of_a_maze_are_checked(change, words):
+    with pytest.raises(rb.InputError, match=words):
+        Maze.from_dict({**mazes.EASY.as_dict(), **change})
+
+
+def test_a_map_lies_somewhere():
+    for origin in ((0, float("nan")), (float("nan"), 0), ("x", 0)):
+        with pytest.raises(rb.InputError, match="origin must be"):
+            Maze.from_text("bad", "####\n#..#\n####", [(4, 4), (8, 4)], origin=origin)
 
 
 def test_files_that_are_no_maps_are_refused(tmp_path):

@@ -15,7 +15,7 @@ from rising_bandits.antmaze.recording import record, write_recording
 from rising_bandits.antmaze.runs import RunFolder, _write_npz, find_results, read_result
 from rising_bandits.plots import antmaze as plots
 from rising_bandits.problems import recorded
-from rising_bandits.reproduction.antmaze import last_success, walks_from, write_report
+from rising_bandits.reproduction.antmaze import last_success, plan_report, walks_from, write_report
 
 
 def make_result(policy="crucb", seed=0, episodes=600, bad=False):
@@ -104,6 +104,10 @@ def test_regret_is_against_the_oracle_of_the_same_seed():
     assert {name: len(rows) for name, rows in plots.regrets(more).items()} == {"crucb": 1, "oracle": 1, "sw-ts": 1}
     apart = [make_result("crucb", 0, 200), make_result("sw-ts", 1, 200), *results[2:]]
     assert {name: len(rows) for name, rows in plots.regrets(apart).items()} == {"crucb": 1, "sw-ts": 1, "oracle": 2}
+    # A variant beside the paper's policies takes no seed from them, and counts on those that it has.
+    beside = [*results, make_result("crucb(upward=True)", 1, 200), make_result("horizon-crucb", 7, 200)]
+    counts = {name: len(rows) for name, rows in plots.regrets(beside).items()}
+    assert counts == {"crucb": 2, "oracle": 2, "crucb(upward=True)": 1}
     assert plots.regrets(results[:2]) == {}
     assert plots.regrets([make_result("crucb", 0, 100), *results[2:]]).keys() == {"oracle"}
 
@@ -166,12 +170,38 @@ def test_a_walk_through_a_wall_is_noticed(tmp_path):
         write_recording([make_result(bad=True)], tmp_path / "bad.json")
 
 
+def test_a_recording_needs_a_try_of_a_passable_edge():
+    stuck = make_result(episodes=30)
+    stuck.record.arm[:] = [1] * len(stuck.record.arm)
+    stuck.record.steps[:] = [0] * len(stuck.record.steps)
+    with pytest.raises(rb.InputError, match="runs must have tried a passable edge of maze 'easy'"):
+        record([stuck])
+
+
+def test_what_the_paper_says_is_judged_by_its_policies_only_when_all_are_there(tmp_path):
+    results = [make_result(policy, seed, 130) for policy in POLICIES for seed in (0, 1)]
+    extra = [make_result("crucb(upward=True)", seed, 130) for seed in (0, 1)]
+    table = {name: rows[:, -1].mean() for name, rows in plots.regrets(results).items() if name != "oracle"}
+    best = min(table, key=table.get)
+    for runs in (results, [*results, *extra], [*results, make_result("crucb", 2, 130)]):
+        part = plan_report(runs)[0](tmp_path, False)
+        assert [claim.held for claim in part.claims] == [
+            best == "crucb",
+            {"crucb", "r-ed-ucb"} == set(sorted(table, key=table.get)[:2]),
+        ]
+        assert any("1 of 15 runs are not in this comparison" in text for text in part.text) == (len(runs) == 15)
+    few = [run for run in results if run.spec.label in ("crucb", "r-ed-ucb", "oracle")]
+    assert plan_report(few)[0](tmp_path, False).claims == []
+
+
 def test_the_page_holds_every_figure_and_says_trained(tmp_path):
     results = [make_result(policy, seed, 520) for policy in (*POLICIES[:2], "oracle") for seed in (0, 1)]
     page = write_report(results, tmp_path / "report", film=False).read_text()
     assert page.count("data:image/svg+xml") == 2 + 3 * 4
     assert "AntMaze-easy: the trained comparison" in page
-    assert "CRUCB has the least regret" in page
+    assert "claims held here" not in page
+    assert "the preset cpu" in page
+    assert "best constant" not in page
     for figure in (tmp_path / "report").glob("*.svg"):
         assert "trained" in figure.read_text(), figure
 
@@ -195,6 +225,7 @@ def test_the_page_shows_the_ant_walking(tmp_path, monkeypatch):
     page = write_report([make_result(episodes=120)], tmp_path, film=True).read_text()
     assert "data:image/gif" in page
     assert "film: drawn from above" in page
+    assert "which did not reach the goal, 11 steps" in page
     with Image.open(tmp_path / "walk-easy-crucb-0.gif") as moving:
         assert moving.n_frames == 12
     assert (tmp_path / "strip-walk-easy-crucb-0.png").exists()
@@ -292,6 +323,10 @@ def test_policies_trained_one_after_another_come_together_in_the_page(run, tmp_p
     assert run(*arguments, "--policy", "crucb", "--policy", "crucb(epsilon=0.25)") == 0
     page = (tmp_path / "report" / "report.html").read_text()
     assert "rising antmaze run --map easy --policy oracle --episodes 120 --seed 0" in page
+    # Files of something else beside the runs are none of this command's business.
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "result.npz").write_bytes(b"of another program")
+    (tmp_path / "table.npz").write_bytes(b"of another program")
     assert "regret against" not in capsys.readouterr().out
     keep(make_result("oracle", 0, 120), tmp_path)
     assert run(*arguments, "--policy", "oracle") == 0

@@ -18,6 +18,7 @@ import rising_bandits as rb
 from rising_bandits.antmaze import (
     COMPLEX,
     EASY,
+    POLICIES,
     Maze,
     RunFolder,
     Settings,
@@ -29,6 +30,7 @@ from rising_bandits.antmaze import (
 )
 from rising_bandits.antmaze.agent import Agent
 from rising_bandits.antmaze.buffer import Buffer
+from rising_bandits.antmaze.pool import train_all
 from rising_bandits.antmaze.view import View
 
 SMALL = Settings(hidden=(16, 16), batch=16, warm_up=2, steps_per_update=10, chunk=5)
@@ -224,7 +226,7 @@ def room(tmp_path):
     return str(path)
 
 
-@pytest.mark.parametrize("policy", ["crucb", "sw-cts", "r-ed-ucb", "oracle"])
+@pytest.mark.parametrize("policy", POLICIES)
 def test_a_seed_decides_everything_and_a_stopped_run_ends_the_same(room, tmp_path, policy):
     spec = TrainSpec.make(room, policy, seed=5, settings=SMALL)
     whole = train(spec, tmp_path / "whole")
@@ -374,6 +376,36 @@ def test_what_a_killed_process_wrote_aside_is_cleared_away(room, tmp_path):
         (folder.path / name).write_bytes(b"half")
     train(spec, tmp_path)
     assert sorted(path.name for path in folder.path.iterdir()) == ["lock", "result.npz"]
+    # Killed right after the result was written.
+    for way in (lambda: train(spec, tmp_path), lambda: train_all([spec], tmp_path)):
+        folder.checkpoint.write_bytes(b"of no use")
+        folder.replay.write_bytes(b"of no use")
+        way()
+        assert sorted(path.name for path in folder.path.iterdir()) == ["lock", "result.npz"]
+
+
+def test_a_worker_that_is_killed_is_one_clear_line(room, tmp_path, monkeypatch):
+    from concurrent.futures import Future
+    from concurrent.futures.process import BrokenProcessPool
+
+    class Killed:
+        def __init__(self, *_):
+            pass
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+        def submit(self, *_):
+            future = Future()
+            future.set_exception(BrokenProcessPool("terminated abruptly"))
+            return future
+
+    monkeypatch.setattr("rising_bandits.antmaze.pool.ProcessPoolExecutor", Killed)
+    with pytest.raises(rb.RisingBanditsError, match="a process that trained was killed"):
+        train_all([TrainSpec.make(room, "crucb", settings=SMALL)], tmp_path)
 
 
 _HASH = """
@@ -425,6 +457,21 @@ def test_a_memory_that_was_cut_is_refused(room, tmp_path):
         folder.open()
 
 
+def test_a_memory_lost_while_training_is_written_again(room, tmp_path):
+    spec = TrainSpec.make(room, "sw-cucb", settings=SMALL)
+    folder = RunFolder(tmp_path, spec)
+    training, _ = folder.open()
+    for change in (folder.replay.unlink, lambda: folder.replay.write_bytes(folder.replay.read_bytes()[:-200])):
+        training.episode()
+        folder.save(training, 1.0)
+        change()
+        training.episode()
+        folder.save(training, 2.0)
+        again, _ = folder.open()
+        assert again.buffer.rows == training.buffer.rows
+        assert np.array_equal(again.buffer._rows[: again.buffer.rows], training.buffer._rows[: training.buffer.rows])
+
+
 def test_two_processes_do_not_train_in_one_folder(room, tmp_path):
     spec = TrainSpec.make(room, "crucb", settings=SMALL)
     with RunFolder(tmp_path, spec).locked(), pytest.raises(rb.InputError, match="another process is training"):
@@ -432,8 +479,6 @@ def test_two_processes_do_not_train_in_one_folder(room, tmp_path):
 
 
 def test_all_seven_policies_run_with_the_windows_of_the_experiment(room, tmp_path):
-    from rising_bandits.antmaze import POLICIES
-
     for name in POLICIES:
         spec = TrainSpec.make("easy", name)
         if name in ("crucb", "r-ed-ucb"):

@@ -48,7 +48,7 @@ class Settings:
     """Deviation of the noise on actions, as a share of the largest torque."""
     random_share: float = 0.2
     """Share of actions that are uniformly random, at first."""
-    random_share_end: float = 0.05
+    random_share_end: float = 0.01
     """The same at the end of ``random_steps`` and after."""
     random_steps: int = 60_000
     """Steps over which the share of random actions falls."""
