@@ -114,7 +114,7 @@ def plot_learning(results: Sequence[Result], edges: Sequence[str], path: Path) -
             f"AntMaze-{maze.name} (trained), {name_of(results[0].spec.label)}: success by episode", fontsize=10
         )
         row[0].set_ylabel("success within the last 100 episodes")
-        row[-1].legend(frameon=False, loc="lower right")
+        row[-1].legend(frameon=False, loc="center left", bbox_to_anchor=(1.01, 0.5))
         return save(drawing, path)
 
 
