@@ -58,7 +58,10 @@ def _value_by_enumeration(task, super_arm, horizon):
     return total
 
 
-@given(seed=st.integers(0, 200), reward=st.sampled_from(["harmonic", "sum"]))
+REWARDS = st.sampled_from(["harmonic", "sum", "product"])
+
+
+@given(seed=st.integers(0, 200), reward=REWARDS)
 @settings(max_examples=12, deadline=None)
 def test_what_a_constant_super_arm_earns_under_a_cascade_agrees_with_enumeration(seed, reward):
     task = _task(np.random.default_rng(seed), reward, horizon=5)
@@ -68,7 +71,7 @@ def test_what_a_constant_super_arm_earns_under_a_cascade_agrees_with_enumeration
         assert cascade_reward(task, super_arm, 5)[-1] == pytest.approx(exact, abs=0.25, rel=0.15)
 
 
-@given(seed=st.integers(0, 100), reward=st.sampled_from(["harmonic", "sum"]), cascade=st.booleans())
+@given(seed=st.integers(0, 100), reward=REWARDS, cascade=st.booleans())
 @settings(max_examples=8, deadline=None)
 def test_expected_rewards_of_runs_agree_with_enumeration(seed, reward, cascade):
     task = _task(np.random.default_rng(seed), reward, cascade, horizon=4)
@@ -96,10 +99,34 @@ def test_regret_under_a_cascade_is_against_the_best_constant_super_arm():
     assert runs[0].optimum is not None
 
 
+@given(seed=st.integers(0, 200), reward=REWARDS)
+@settings(max_examples=12, deadline=None)
+def test_without_a_cascade_the_best_constant_super_arm_is_the_one_of_enumeration_and_has_no_regret(seed, reward):
+    task = _task(np.random.default_rng(seed), reward, cascade=False, horizon=4)
+    values = {tuple(s.tolist()): _value_by_enumeration(task, s, 4) for s in task.problem.oracle.super_arms()}
+    best = rb.optimal_constant(task)
+    assert best.total == pytest.approx(max(values.values()))
+    assert values[tuple(best.super_arm.tolist())] == pytest.approx(best.total)
+    assert rb.simulate(task, rb.Oracle(), seed=0).regret == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("noise", [Failing((Flat(0.5), Flat(0.5))), rb.curves.Bernoulli()])
+def test_a_product_under_a_cascade_is_the_product_of_the_means(noise):
+    task = Task("both", Explicit([[0, 1]], reward="product"), (Flat(0.5), Flat(0.5)), 2_000, noise, cascade=True)
+    run = rb.simulate(task, rb.Oracle(), seed=0)
+    assert run.reward[-1] == pytest.approx(500.0)
+    assert run.regret == pytest.approx(0.0, abs=1e-9)
+    # 2000 rounds of variance below 0.25: four standard errors are below 90.
+    assert abs(run.realised_reward[-1] - 500.0) < 90.0
+
+
 def test_where_the_chances_are_not_known_there_is_no_regret():
     problem = Explicit([[0, 1]])
     task = Task("clipped", problem, (Flat(0.1), Flat(0.1)), 50, Gaussian(0.1), cascade=True)
-    assert np.isnan(rb.simulate(task, rb.Random(), seed=0).regret).all()
+    run = rb.simulate(task, rb.Random(), seed=0)
+    assert np.isnan(run.regret).all()
+    assert np.isnan(run.reward).all()
+    assert np.isfinite(run.realised_reward).all()
     with pytest.raises(rb.InputError, match="known for arms that fail by chance"):
         rb.optimal_constant(task)
 

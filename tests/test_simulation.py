@@ -302,6 +302,16 @@ def test_the_optimum_is_found_by_listing_where_the_solver_maximises_something_el
         assert rb.tasks.get(name).problem.exact
 
 
+def test_a_run_is_worth_having_where_the_optimum_cannot_be_listed():
+    task = rb.Task("many", rb.problems.KMax(60, 10), (Flat(0.5),) * 60, 200)
+    run = rb.simulate(task, rb.CRUCB(), seed=0)
+    assert run.optimum is None
+    assert np.isnan(run.regret).all()
+    assert run.reward[-1] == pytest.approx(100.0)
+    with pytest.raises(rb.InputError, match="a task whose best super arm cannot be computed"):
+        rb.simulate(task, rb.Oracle())
+
+
 def test_a_constant_super_arm_that_was_given_is_kept():
     run = rb.simulate(rb.tasks.get("path-easy"), rb.Oracle(super_arm=[0, 1, 4, 9]), horizon=20_000)
     assert run.super_arm_plays == {(0, 1, 4, 9): 20_000}
@@ -359,6 +369,9 @@ def test_bad_arguments_are_refused():
         rb.simulate(task, rb.CRUCB(), horizon=1.5)
     with pytest.raises(rb.InputError, match="super_arm must be given outside a simulation"):
         rb.Oracle().start(task.problem)
+    saved = rb.Simulation(task, rb.CRUCB(), 100).state()
+    with pytest.raises(rb.InputError, match="policy_type must be the class CRUCB, got SWCUCB"):
+        rb.Simulation.from_state(saved, task, rb.SWCUCB)
 
 
 def test_plays_are_told_by_label_too():

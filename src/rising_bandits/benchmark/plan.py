@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
-from rising_bandits import _checks
 from rising_bandits.benchmark.suite import EDITION, FAMILIES, HORIZONS, NOISES, STRUCTURES, one_of
 from rising_bandits.errors import InputError, RisingBanditsError
 from rising_bandits.experiments import RunSpec, make_plan, make_task
-from rising_bandits.policies import Oracle
-from rising_bandits.problems import Task, recorded
-from rising_bandits.simulation import simulate
+from rising_bandits.problems import recorded
 
 POLICIES = (
     "horizon-crucb",
@@ -121,25 +117,6 @@ def instances(
     return found
 
 
-def best_by_play(task: Task, *, seeds: int = 2) -> list[int]:
-    """The constant super arm that earns most when it is played, for tasks whose optimum is not known otherwise.
-
-    With cascading feedback what is played depends on chance, so every listed super arm is tried.
-    """
-    _checks.integer("seeds", seeds, low=1)
-
-    def earned(arms: Sequence[int]) -> float:
-        runs = [simulate(task, Oracle(super_arm=arms), seed=seed) for seed in range(seeds)]
-        return float(sum(run.reward[-1] for run in runs))
-
-    return max(([int(arm) for arm in arms] for arms in task.problem.oracle.super_arms()), key=earned)
-
-
-@lru_cache(maxsize=64)
-def _comparator(text: str) -> tuple[int, ...]:
-    return tuple(best_by_play(make_task(text)))
-
-
 def _runs(spec: RunSpec) -> bool:
     """Whether the policy can run at all: some need every super arm listed, or more rounds than there are."""
     try:
@@ -151,11 +128,10 @@ def _runs(spec: RunSpec) -> bool:
 
 @dataclass(frozen=True)
 class Planned:
-    """A run of the benchmark: its spec and its instance; ``comparator`` where it only measures the optimum."""
+    """A run of the benchmark: its spec and its instance."""
 
     spec: RunSpec
     instance: Instance
-    comparator: bool = False
 
 
 def benchmark_plan(found: Sequence[Instance], policies: Sequence[str] = POLICIES) -> tuple[list[Planned], list[str]]:
@@ -177,10 +153,5 @@ def benchmark_plan(found: Sequence[Instance], policies: Sequence[str] = POLICIES
                 missing[spec.label] = missing.get(spec.label, 0) + 1
             else:
                 planned.append(Planned(spec, instance))
-        if make_task(instance.text).cascade:
-            best = {"super_arm": list(_comparator(instance.text))}
-            planned.append(
-                Planned(RunSpec(instance.text, "oracle", best, instance.horizon, instance.seed), instance, True)
-            )
     lines = [f"{label} cannot run on {count} of {len(found)} instances" for label, count in missing.items()]
     return planned, lines

@@ -44,15 +44,11 @@ class Line:
 
 
 def scores(plan: Sequence[Planned], runs: Sequence[StoredRun]) -> list[Score]:
-    """Every run that belongs to a policy, scored against the optimum of its instance."""
-    played = {item.instance: run.reward[-1] for item, run in zip(plan, runs, strict=True) if item.comparator}
+    """Every run, scored against the optimum of its instance."""
     found = []
     for item, run in zip(plan, runs, strict=True):
-        if item.comparator:
-            continue
-        total = float(played.get(item.instance, run.meta["optimal_total"]))
-        regret = float(total - run.reward[-1])
-        found.append(Score(item.instance, run.label, regret, regret / total))
+        regret = float(run.regret[-1])
+        found.append(Score(item.instance, run.label, regret, regret / float(run.meta["optimal_total"])))
     return found
 
 

@@ -42,7 +42,10 @@ class Oracle(Policy):
     def _begin(self, problem: Problem, horizon: int | None) -> None:
         chosen = self._revealed if self.super_arm is None else self.super_arm
         if chosen is None:
-            raise InputError("super_arm must be given outside a simulation, as in Oracle(super_arm=[0, 3])")
+            raise InputError(
+                "super_arm must be given outside a simulation, and in one of a task whose best super arm cannot be "
+                "computed, as in Oracle(super_arm=[0, 3])"
+            )
         arms = problem.oracle.check_super_arm(chosen)
         self._members = problem.oracle.ordered(arms)
 

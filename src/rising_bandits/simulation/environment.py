@@ -9,7 +9,9 @@ import numpy as np
 from rising_bandits._checks import Floats, Ints
 from rising_bandits._compile import compiled, operation
 from rising_bandits.curves import Curve, Failing
+from rising_bandits.problems.rewards import Reward
 from rising_bandits.problems.tasks import Task
+from rising_bandits.theory.cascade import all_must_succeed
 
 
 class Environment(NamedTuple):
@@ -36,7 +38,9 @@ class Environment(NamedTuple):
     first_chance: Ints
     last_chance: Ints
     whole: bool
-    """Whether one failure makes the whole reward 0 (the harmonic reward)."""
+    """Whether a round is worth the chance that no arm fails, times the reward of the successes."""
+    product: bool
+    """Whether outcomes are multiplied, so that every arm counts with its mean, reached or not."""
 
 
 @operation
@@ -53,7 +57,7 @@ def _try(state: Environment, arms: Ints, rng: np.random.Generator) -> int:
     """Arms that succeed or fail. What counts is known before: chances of success times outcomes of success.
 
     For a sum under a cascade an arm counts if it and all before it succeed; for the harmonic reward,
-    which is homogeneous, every outcome is scaled by the chance that all succeed.
+    which is homogeneous, every outcome is scaled by the chance that all succeed; a product of means is that already.
     """
     reached = 1.0
     for place in range(arms.size):
@@ -63,7 +67,7 @@ def _try(state: Environment, arms: Ints, rng: np.random.Generator) -> int:
         mean = state.values[state.first[arm] + min(n, state.last[arm])]
         # Kept here until the draw below: what a success brings.
         state.outcomes[place] = mean / chance if chance > 0.0 else 0.0
-        state.means[place] = mean if not state.cascade else reached * mean
+        state.means[place] = reached * mean if state.cascade and not state.product else mean
         reached *= chance
     if state.whole:
         for place in range(arms.size):
@@ -89,14 +93,14 @@ def _draw(state: Environment, arms: Ints, rng: np.random.Generator) -> int:
         return _try(state, arms, rng)
     played = arms.size
     for place in range(arms.size):
-        if place >= played:
-            # Not reached: it was not played, and brings nothing.
-            state.means[place] = 0.0
-            state.outcomes[place] = 0.0
-            continue
         arm = arms[place]
         n = state.plays[arm]
         mean = state.values[state.first[arm] + min(n, state.last[arm])]
+        if place >= played:
+            # Not reached: it was not played, and brings nothing.
+            state.means[place] = mean if state.product else 0.0
+            state.outcomes[place] = 0.0
+            continue
         state.means[place] = mean
         if state.noise == 1:
             outcome = min(1.0, max(0.0, mean + state.sigma * rng.standard_normal()))
@@ -128,7 +132,6 @@ def _lay_out(curves: tuple[Curve, ...], horizon: int) -> tuple[Floats, Ints, Int
 def make_environment(task: Task, horizon: int) -> Environment:
     """The arms of a task before their first play."""
     values, first, last = _lay_out(task.curves, horizon)
-    failing = isinstance(task.noise, Failing)
     chances, first_chance, last_chance = (
         _lay_out(task.noise.chances, horizon) if isinstance(task.noise, Failing) else (np.ones(1), first[:0], last[:0])
     )
@@ -147,5 +150,6 @@ def make_environment(task: Task, horizon: int) -> Environment:
         chances=chances,
         first_chance=first_chance,
         last_chance=last_chance,
-        whole=failing and task.problem.reward.name == "harmonic",
+        whole=all_must_succeed(task),
+        product=task.problem.reward == Reward("product"),
     )

@@ -11,7 +11,7 @@ import numpy as np
 
 from rising_bandits import _checks
 from rising_bandits._checks import Floats, Ints
-from rising_bandits.errors import InputError
+from rising_bandits.errors import InputError, TooManySuperArmsError
 from rising_bandits.policies import state as plain
 from rising_bandits.policies.base import Policy
 from rising_bandits.policies.reference import Oracle
@@ -50,11 +50,13 @@ class Run:
     rounds: Ints = field(repr=False)
     """The rounds after which the numbers below were taken; the last one is the horizon."""
     reward: Floats = field(repr=False)
-    """Cumulative expected reward."""
+    """Cumulative expected reward.
+
+    NaN for tasks with cascading feedback where the chances of failure are not known."""
     regret: Floats = field(repr=False)
     """Cumulative expected regret against the optimal constant super arm for this horizon; may be negative.
 
-    NaN for tasks with cascading feedback where the chances of failure are not known."""
+    NaN where that is not known: where ``reward`` is NaN, and where it would take listing too many super arms."""
     realised_reward: Floats = field(repr=False)
     """Cumulative reward of the outcomes that were drawn."""
     realised_regret: Floats = field(repr=False)
@@ -143,7 +145,7 @@ class Simulation:
         self.horizon = _checks.integer("horizon", task.horizon if horizon is None else horizon, low=1)
         self.seed = _checks.integer("seed", seed, low=0)
         self.compiled = compiled
-        self.optimum = None if task.cascade and not known(task) else optimal_constant(task, self.horizon)
+        self.optimum = _optimum(task, self.horizon)
         recorded = checkpoints(self.horizon, rounds)
         # One stream each, so that what a policy draws never changes what the arms do.
         environment_seed, policy_seed = np.random.SeedSequence(self.seed).spawn(2)
@@ -215,17 +217,17 @@ class Simulation:
             raise InputError(
                 f"the run must be finished first: {self.next_round - 1} of {self.horizon} rounds are played"
             )
-        comparator = np.full(self._ledger.rounds.size, np.nan)
-        if self.optimum is not None:
-            comparator = self.optimum.cumulative(self._ledger.rounds)
+        unknown = np.full(self._ledger.rounds.size, np.nan)
+        comparator = unknown if self.optimum is None else self.optimum.cumulative(self._ledger.rounds)
+        expected = unknown if self.task.cascade and not known(self.task) else self._ledger.expected.copy()
         return Run(
             task=self.task,
             policy=repr(self.policy),
             horizon=self.horizon,
             seed=self.seed,
             rounds=self._ledger.rounds,
-            reward=self._ledger.expected.copy(),
-            regret=comparator - self._ledger.expected,
+            reward=expected,
+            regret=comparator - expected,
             realised_reward=self._ledger.realised.copy(),
             realised_regret=comparator - self._ledger.realised,
             plays=self._environment.plays.copy(),
@@ -261,6 +263,8 @@ class Simulation:
         if state.get("version") != plain.VERSION or state.get("task") != task.name:
             raise InputError(f"state must be one of task {task.name!r} and version {plain.VERSION}")
         saved = state["policy"]
+        if saved.get("policy") != policy_type.__name__:
+            raise InputError(f"policy_type must be the class {saved.get('policy')}, got {policy_type.__name__}")
         run = cls(task, policy_type(**saved["parameters"]), state["horizon"], state["seed"])
         run.policy = policy_type.from_state(saved, problem=task.problem)
         ledger = {name: plain.decode_array(value) for name, value in state["ledger"].items()}
@@ -269,6 +273,16 @@ class Simulation:
         run._rng = plain.load_rng(state["rng"])
         run.next_round, run.seconds = int(state["next_round"]), float(state["seconds"])
         return run
+
+
+def _optimum(task: Task, horizon: int) -> OptimalConstant | None:
+    """The comparator, or None where it is not known; the run is worth having without it."""
+    if task.cascade and not known(task):
+        return None
+    try:
+        return optimal_constant(task, horizon)
+    except TooManySuperArmsError:
+        return None
 
 
 def simulate(

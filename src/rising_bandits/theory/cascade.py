@@ -24,14 +24,23 @@ _SEED = 20_260
 
 
 def known(task: Task) -> bool:
-    """Whether the chances of failure are known, so that the comparator can be computed."""
+    """Whether the chances of failure are known, so that expected rewards and the comparator can be computed."""
     reward = task.problem.reward
     if isinstance(task.noise, Bernoulli):
-        return reward.additive
-    return isinstance(task.noise, Failing) and (reward.additive or reward == Reward("harmonic"))
+        return reward in (Reward("sum"), Reward("product"))
+    return isinstance(task.noise, Failing) and reward in (Reward("sum"), Reward("product"), Reward("harmonic"))
 
 
-def _tables(task: Task, horizon: int) -> tuple[Floats, Floats]:
+def all_must_succeed(task: Task) -> bool:
+    """Whether a round is worth the chance that no arm fails, times the reward of the successes.
+
+    So it is for the harmonic reward of arms that fail, with cascading feedback or without: the reward of their means
+    would be another number.
+    """
+    return isinstance(task.noise, Failing) and task.problem.reward == Reward("harmonic")
+
+
+def success_tables(task: Task, horizon: int) -> tuple[Floats, Floats]:
     """Chance of success and outcome of a success, by arm (rows) and plays (columns)."""
     plays = np.arange(horizon)
     means = np.stack([curve(plays) for curve in task.curves])
@@ -45,15 +54,20 @@ def _check(task: Task) -> None:
     if not known(task):
         raise InputError(
             "the optimal constant super arm under cascading feedback is known for arms that fail by chance "
-            "(Failing noise with a sum or harmonic reward, Bernoulli with a sum); compare with "
+            "(Failing noise with a sum, product or harmonic reward, Bernoulli with a sum or product); compare with "
             "rb.simulate(task, rb.Oracle(super_arm=[...]))"
         )
 
 
-def _round(task: Task, chance: Floats, gain: Floats) -> Floats:
-    """The expected reward of one round, for chances and outcomes of success by place (first axis)."""
-    if task.problem.reward.additive:
+def round_reward(reward: Reward, chance: Floats, gain: Floats) -> Floats:
+    """The expected reward of one round under a cascade, for chances and outcomes of success by place (first axis).
+
+    The product and the harmonic reward are 0 after any failure, so for them it is that of a round without a cascade.
+    """
+    if reward.additive:
         return np.asarray((np.cumprod(chance, axis=0) * gain).sum(axis=0))
+    if reward.name == "product":
+        return np.asarray(np.prod(chance * gain, axis=0))
     hopeless = (gain <= 0.0).any(axis=0)
     with np.errstate(divide="ignore"):
         return np.where(hopeless, 0.0, np.prod(chance, axis=0) / (1.0 / gain).sum(axis=0))
@@ -68,7 +82,7 @@ def best_of_cascade(task: Task, horizon: int) -> Ints:
         candidates = [oracle.ordered(arms) for arms in oracle.super_arms()]
     except TooManySuperArmsError as error:
         raise TooManySuperArmsError(f"the optimum under cascading feedback is found by listing, but {error}") from None
-    chances, gains = _tables(task, horizon)
+    chances, gains = success_tables(task, horizon)
     best, found = -np.inf, candidates[0]
     for size in sorted({arms.size for arms in candidates}):
         group = np.stack([arms for arms in candidates if arms.size == size], axis=1)
@@ -77,7 +91,7 @@ def best_of_cascade(task: Task, horizon: int) -> Ints:
         for _ in range(horizon):
             n = plays.astype(np.int64)
             chance = chances[group, n]
-            total += _round(task, chance, gains[group, n])
+            total += round_reward(task.problem.reward, chance, gains[group, n])
             plays += np.vstack([np.ones((1, group.shape[1])), np.cumprod(chance, axis=0)[:-1]])
         if total.max() > best:
             best, found = float(total.max()), group[:, int(total.argmax())]
@@ -87,14 +101,14 @@ def best_of_cascade(task: Task, horizon: int) -> Ints:
 @lru_cache(maxsize=32)
 def _cascade_reward(task: Task, super_arm: tuple[int, ...], horizon: int) -> Floats:
     arms = task.problem.oracle.ordered(np.array(super_arm, dtype=np.int64))
-    chances, gains = (table[arms] for table in _tables(task, horizon))
+    chances, gains = (table[arms] for table in success_tables(task, horizon))
     rng = np.random.default_rng(_SEED)
     plays = np.zeros((arms.size, REPLICAS), dtype=np.int64)
     place = np.arange(arms.size)[:, None]
     rewards = np.zeros(horizon)
     for t in range(horizon):
         chance = chances[place, plays]
-        rewards[t] = _round(task, chance, gains[place, plays]).mean()
+        rewards[t] = round_reward(task.problem.reward, chance, gains[place, plays]).mean()
         success = rng.random(chance.shape) < chance
         plays[0] += 1
         plays[1:] += np.cumprod(success, axis=0, dtype=np.int64)[:-1]

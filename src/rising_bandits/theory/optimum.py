@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
 from rising_bandits import _checks
 from rising_bandits._checks import Floats, Ints
-from rising_bandits.curves import Curve
-from rising_bandits.errors import TooManySuperArmsError
+from rising_bandits.curves import Curve, Failing
+from rising_bandits.errors import InputError, TooManySuperArmsError
 from rising_bandits.problems.tasks import Task
-from rising_bandits.theory.cascade import best_of_cascade, cascade_reward
+from rising_bandits.theory.cascade import all_must_succeed, best_of_cascade, cascade_reward, round_reward
 
 
 @dataclass(frozen=True)
@@ -31,16 +33,30 @@ class OptimalConstant:
         return reward(self.task, self.super_arm, int(np.max(rounds)))[np.asarray(rounds) - 1]
 
 
-def _tables(curves: list[Curve], horizon: int) -> Floats:
+def _tables(curves: Sequence[Curve], horizon: int) -> Floats:
     """Means by play (rows) and curve (columns), up to where the last curve settles."""
     tables = [curve.table(horizon) for curve in curves]
     length = max(table.size for table in tables)
     return np.stack([np.concatenate([t, np.full(length - t.size, t[-1])]) for t in tables], axis=1)
 
 
+def _by_play(task: Task, arms: Sequence[int], horizon: int) -> Callable[[Ints], Floats]:
+    """What super arms of some ``arms`` bring, by their places among those: a reward a play, until all have settled."""
+    reward = task.problem.reward
+    means = [task.curves[arm] for arm in arms]
+    if not all_must_succeed(task):
+        table = _tables(means, horizon)
+        return lambda places: reward.over_plays(table[:, places])
+    assert isinstance(task.noise, Failing)
+    both = _tables([*means, *(task.noise.chances[arm] for arm in arms)], horizon).T
+    mean, chance = both[: len(means)], both[len(means) :]
+    gain = np.divide(mean, chance, out=np.zeros_like(mean), where=chance > 0.0)
+    return lambda places: round_reward(reward, chance[places], gain[places])
+
+
 def constant_reward(task: Task, super_arm: Ints, horizon: int) -> Floats:
-    """Cumulative expected reward of playing one super arm in rounds 1 to ``horizon``."""
-    rewards = task.problem.reward.over_plays(_tables([task.curves[int(arm)] for arm in super_arm], horizon))
+    """Cumulative expected reward of playing one super arm in rounds 1 to ``horizon``, all of it every time."""
+    rewards = _by_play(task, super_arm.tolist(), horizon)(np.arange(super_arm.size))
     return np.cumsum(np.concatenate([rewards, np.full(horizon - rewards.size, rewards[-1])]))
 
 
@@ -56,12 +72,14 @@ def optimal_constant(task: Task, horizon: int | None = None) -> OptimalConstant:
     >>> best.super_arm.tolist()
     [2, 5, 6, 9]
     """
+    if not isinstance(cast(object, task), Task):
+        raise InputError(f"task must be a Task, as in rb.tasks.get('path-easy'), got {task!r}")
     horizon = _checks.integer("horizon", task.horizon if horizon is None else horizon, low=1)
-    oracle, reward = task.problem.oracle, task.problem.reward
+    oracle = task.problem.oracle
     if task.cascade:
         super_arm = best_of_cascade(task, horizon)
         return OptimalConstant(super_arm, float(cascade_reward(task, super_arm, horizon)[-1]), horizon, task)
-    if reward.additive and task.problem.exact:
+    if task.problem.reward.additive and task.problem.exact:
         distinct = {curve: curve.total(horizon) for curve in dict.fromkeys(task.curves)}
         totals = np.array([distinct[curve] for curve in task.curves])
         super_arm = oracle.solve(totals)
@@ -72,10 +90,10 @@ def optimal_constant(task: Task, horizon: int | None = None) -> OptimalConstant:
         raise TooManySuperArmsError(
             f"the optimum is found by listing where the solver does not maximise the reward itself, but {error}"
         ) from None
-    tables = _tables(list(task.curves), horizon)
+    bring = _by_play(task, range(task.problem.n_arms), horizon)
     best, found = -np.inf, candidates[0]
     for arms in candidates:
-        rewards = reward.over_plays(tables[:, arms])
+        rewards = bring(arms)
         total = float(rewards.sum() + rewards[-1] * (horizon - rewards.size))
         if total > best:
             best, found = total, arms

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,7 @@ from rising_bandits import _checks
 from rising_bandits._checks import Ints
 from rising_bandits.errors import InputError
 from rising_bandits.problems.tasks import Task
+from rising_bandits.theory.cascade import all_must_succeed, round_reward, success_tables
 
 STATE_LIMIT = 5_000_000
 """How many states the programme may have before it refuses."""
@@ -37,12 +39,22 @@ def count_states(n_super_arms: int, horizon: int) -> int:
     return math.comb(horizon + n_super_arms, n_super_arms)
 
 
+def _expected(task: Task, horizon: int) -> Callable[[list[int], list[int]], float]:
+    """The expected reward of a round: of some arms, each after so many plays."""
+    reward = task.problem.reward
+    if all_must_succeed(task):
+        chances, gains = success_tables(task, horizon)
+        return lambda arms, plays: float(round_reward(reward, chances[arms, plays], gains[arms, plays]))
+    means = np.array([curve(np.arange(horizon)) for curve in task.curves])
+    return lambda arms, plays: reward.combine(means[arms, plays])
+
+
 def optimal_policy(task: Task, horizon: int | None = None, *, limit: int = STATE_LIMIT) -> OptimalPolicy:
     """The best policy with known curves, which need not be constant; exact, for small instances.
 
     Means depend on play counts only, so the best way to reach every vector of plays is all that matters:
     it is found round by round from the start. Choices that lead to the same plays of base arms are one
-    state.
+    state. With cascading feedback plays depend on chance, and that is refused.
 
     >>> from rising_bandits.theory.instances import best_constant_is_not_optimal
     >>> from rising_bandits.theory.optimum import optimal_constant
@@ -51,6 +63,8 @@ def optimal_policy(task: Task, horizon: int | None = None, *, limit: int = STATE
     0.3
     """
     horizon = _checks.integer("horizon", task.horizon if horizon is None else horizon, low=1)
+    if task.cascade:
+        raise InputError("task must not have cascading feedback, where plays depend on chance; use optimal_constant")
     family = task.problem.oracle.super_arms()
     size = count_states(len(family), horizon)
     if size > limit:
@@ -58,8 +72,7 @@ def optimal_policy(task: Task, horizon: int | None = None, *, limit: int = STATE
             f"the exact optimum of {len(family)} super arms over {horizon} rounds has up to {size} states, more than "
             f"the limit of {limit}; use a shorter horizon, fewer super arms, or optimal_constant"
         )
-    means = np.array([curve(np.arange(horizon)) for curve in task.curves])
-    reward = task.problem.reward
+    reward = _expected(task, horizon)
     members = [tuple(arms.tolist()) for arms in family]
     start = (0,) * task.problem.n_arms
     layers: list[dict[tuple[int, ...], tuple[float, int]]] = [{start: (0.0, -1)}]
@@ -67,7 +80,7 @@ def optimal_policy(task: Task, horizon: int | None = None, *, limit: int = STATE
         following: dict[tuple[int, ...], tuple[float, int]] = {}
         for plays, (total, _) in layers[-1].items():
             for place, arms in enumerate(members):
-                gained = total + reward.combine(np.array([means[arm, plays[arm]] for arm in arms]))
+                gained = total + reward(list(arms), [plays[arm] for arm in arms])
                 after = list(plays)
                 for arm in arms:
                     after[arm] += 1
