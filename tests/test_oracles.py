@@ -5,7 +5,11 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import os
 import re
+import subprocess
+import sys
+import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -718,6 +722,50 @@ def test_linear_sets_tell_nearly_equal_weights_apart(rng: np.random.Generator, s
     weights = scale * (1.0 + 1e-10 * rng.permutation(7))
     best = max(weights[arms].sum() for arms in oracle.super_arms())
     assert weights[oracle.solve(weights)].sum() == pytest.approx(best, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("row", "upper", "best"),
+    [
+        ([1e9, 1.0], 1e9, 1),
+        ([1e9, 1e9, 3.0, 2.0], 1e9 + 3, 2),
+        ([0.1] * 3, 0.3, 3),
+        ([1.0] * 3, 0.6 / 0.2, 3),
+        ([3e5, 3e5, 1.0], 6e5, 2),
+    ],
+)
+def test_linear_sets_forgive_rounding_and_never_a_whole_one(row: list[float], upper: float, best: int) -> None:
+    oracle = LinearSets([row], upper=[upper])
+    assert len(oracle.solve(np.ones(len(row)))) == best
+    assert max(map(len, oracle.super_arms())) == best
+
+
+def test_linear_sets_solve_in_threads_and_keep_standard_output(capfd: pytest.CaptureFixture[str]) -> None:
+    oracle = LinearSets([[1, 1, 0], [0, 1, 1]], upper=[1, 1])
+    begun = os.fstat(1)
+
+    def work() -> None:
+        for seed in range(20):
+            oracle.solve(np.random.default_rng(seed).random(3))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    now = os.fstat(1)
+    assert (now.st_dev, now.st_ino) == (begun.st_dev, begun.st_ino)
+    os.write(1, b"still here")
+    assert capfd.readouterr().out == "still here"
+
+
+def test_linear_sets_solve_without_standard_output() -> None:
+    code = (
+        "import os, sys; os.close(1); sys.stdout = None\n"
+        "from rising_bandits.oracles import LinearSets\n"
+        "sys.exit(LinearSets([[1, 1]], upper=[1]).solve([0.2, 0.7]).tolist() != [1])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 # --- uniform samples -----------------------------------------------------------------------------------------------

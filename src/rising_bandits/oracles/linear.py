@@ -55,6 +55,9 @@ class LinearSets(SuperArmOracle):
         if not np.isfinite(self.matrix).all() or np.isnan(self.lower).any() or np.isnan(self.upper).any():
             raise InputError("matrix must be finite, and lower and upper must not be NaN")
         self.n_arms = int(self.matrix.shape[1])
+        # What bounds and sums of floats may be off by: a little, but with coefficients of 1e9 never a whole one.
+        size = np.abs(self.matrix).sum(axis=1)
+        self._slack = np.minimum(1e-9 * (1.0 + size), np.maximum(1e-6, 4.0 * np.finfo(np.float64).eps * size))
         self._wide = bool(np.abs(self.matrix).max(initial=0.0) > 1e5)
         if self._wide and self.n_arms > self._FEW:
             self.exact = False
@@ -114,8 +117,7 @@ class LinearSets(SuperArmOracle):
         if chosen is None:
             return False
         total = self.matrix[:, chosen].sum(axis=1)
-        slack = 1e-9 * (1.0 + np.abs(self.matrix).sum(axis=1))
-        return bool((total >= self.lower - slack).all() and (total <= self.upper + slack).all())
+        return bool((total >= self.lower - self._slack).all() and (total <= self.upper + self._slack).all())
 
     def enumerate(self) -> Iterator[Sequence[int]]:
         # What the columns still to be decided can add, at least and at most, prunes the search.
@@ -124,7 +126,7 @@ class LinearSets(SuperArmOracle):
         for arm in range(self.n_arms - 1, -1, -1):
             least[arm] = least[arm + 1] + np.minimum(self.matrix[:, arm], 0.0)
             most[arm] = most[arm + 1] + np.maximum(self.matrix[:, arm], 0.0)
-        slack = 1e-9 * (1.0 + np.abs(self.matrix).sum(axis=1))
+        slack = self._slack
 
         begin: tuple[Partial, Floats] = ((0, ()), np.zeros(rows))
 

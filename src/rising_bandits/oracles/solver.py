@@ -5,15 +5,28 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from typing import Any
 
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Send file descriptor 1 to nowhere: the solver writes there whatever it is told, past Python's own streams."""
-    sys.stdout.flush()
-    kept = os.dup(1)
+    """Send file descriptor 1 to nowhere: the solver writes there whatever it is told, past Python's own streams.
+
+    The descriptor is the whole process's. Where other threads live, what they write must not be lost for the sake of
+    a stray line, so there nothing is redirected; and a process without standard output needs no quiet.
+    """
+    if threading.active_count() > 1:
+        yield
+        return
+    try:
+        kept = os.dup(1)
+    except OSError:
+        yield
+        return
+    if sys.stdout is not None:
+        sys.stdout.flush()
     nowhere = os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nowhere, 1)
