@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from rising_bandits.cli.output import out, print_json, print_table
+from rising_bandits.cli.output import console, out, print_heading, print_json, print_table
 from rising_bandits.errors import InputError
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def record(
     if as_json:
         print_json(data)
         return
-    out.print(f"\n[bold]recorded[/bold] from {len(results)} trained runs on the {data['maze']} map")
+    print_heading("recorded", f" from {len(results)} trained runs on the {data['maze']} map")
     print_table(
         ["edge", "borrowed", "tries", "chance at 100", "at 500", "at the end", "steps at the end"],
         [
@@ -183,7 +183,7 @@ def _row(result: Result) -> dict[str, Any]:
 
 def _print(results: Sequence[Result]) -> None:
     rows = [_row(result) for result in results]
-    out.print("\n[bold]trained runs[/bold] (reward: one over the steps of an episode that reached the goal, else 0)")
+    print_heading("trained runs", " (reward: one over the steps of an episode that reached the goal, else 0)")
     print_table(
         ["map", "policy", "seed", "episodes", "reached goal", "last 100", "steps", "reward", "env steps", "minutes"],
         [
@@ -207,20 +207,19 @@ def _print(results: Sequence[Result]) -> None:
 
     for name in dict.fromkeys(result.maze.name for result in results):
         if table := comparison([result for result in results if result.maze.name == name]):
-            out.print(f"\n[bold]{name}, trained[/bold]: regret against the constant optimal path of the same seed")
+            print_heading(f"{name}, trained", ": regret against the constant optimal path of the same seed")
             print_table(HEADINGS, table, 7)
 
 
 @contextlib.contextmanager
 def _watch(specs: Sequence[TrainSpec]) -> Iterator[Callable[[News], None] | None]:
     """A table that lives on the terminal: for each run the episode, the path chosen, success by edge, time left."""
-    from rich.console import Console
     from rich.live import Live
     from rich.table import Table
 
     from rising_bandits.antmaze import mazes
 
-    screen = Console(stderr=True)
+    screen = console(stderr=True)
     if not screen.is_terminal:
         yield None
         return

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 
 import typer
-from rich.console import Console
 
 from rising_bandits import __version__
 from rising_bandits.cli import antmaze, bench, reproduce, run, study, tasks, theory
+from rising_bandits.cli.output import console, out
 from rising_bandits.errors import RisingBanditsError
 
 _STOPPED = 130
@@ -34,7 +34,7 @@ app.add_typer(bench.app, name="bench")
 
 def _version(show: bool) -> None:
     if show:
-        Console().print(f"rising {__version__}")
+        out.print(f"rising {__version__}")
         raise typer.Exit
 
 
@@ -48,7 +48,7 @@ def _root(
 def main(arguments: list[str] | None = None) -> None:
     """Run the command: bad input is one clear line and exit code 2, Ctrl-C is exit code 130."""
     command = typer.main.get_command(app)
-    say = Console(stderr=True, highlight=False, soft_wrap=True, markup=False)
+    say = console(stderr=True, soft_wrap=True)
     try:
         code = command.main(arguments, prog_name="rising", standalone_mode=False)
     except RisingBanditsError as error:

@@ -11,7 +11,7 @@ import typer
 
 from rising_bandits import __version__
 from rising_bandits._files import replacing
-from rising_bandits.cli.output import out, print_json, print_table, progress_bar
+from rising_bandits.cli.output import out, print_heading, print_json, print_table, progress_bar
 from rising_bandits.errors import InputError
 from rising_bandits.experiments import run_plan
 
@@ -114,7 +114,7 @@ def _print(data: dict[str, Any], left_out: list[str], *, quick: bool) -> None:
     rows = [Line(**line) for line in data["groups"]]
     for name in dict.fromkeys(row.group for row in rows):
         mine = [row for row in rows if row.group == name]
-        out.print(f"\n[bold]{name}[/bold]: regret as a share of the optimum")
+        print_heading(name, ": regret as a share of the optimum")
         print_table(
             ["policy", "instances", "draws", "mean", "± 95%", "worst"],
             [
@@ -132,12 +132,12 @@ def _print(data: dict[str, Any], left_out: list[str], *, quick: bool) -> None:
         )
     ranked: dict[str, list[float]] = data["ranks"]
     if ranked:
-        out.print("\n[bold]mean rank[/bold], 1 is best")
+        print_heading("mean rank", ", 1 is best")
         print_table(["policy", "rank"], [[label, f"{mean:.2f}"] for label, (mean, _) in ranked.items()], 1)
     judged: list[dict[str, Any]] = data["targets"]
     if judged:
         part = ", judged on a part of the suite; they are meant for all of it" if quick else ""
-        out.print(f"\n[bold]targets[/bold]{part}")
+        print_heading("targets", part)
         print_table(
             ["held", "what", "measured", "95%", "at most"],
             [

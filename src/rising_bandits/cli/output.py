@@ -12,8 +12,21 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
-out = Console(highlight=False)
+
+def console(**options: Any) -> Console:
+    """A screen that prints names as they are: ``:link:`` is no picture, and ``[a]`` no style."""
+    return Console(highlight=False, emoji=False, markup=False, **options)
+
+
+out = console()
+
+
+def print_heading(title: str, rest: str = "") -> None:
+    """An empty line, then what follows is about, in bold."""
+    out.print()
+    out.print(Text.assemble((title, "bold"), rest), soft_wrap=True)
 
 
 def print_json(data: Any) -> None:
@@ -26,7 +39,7 @@ def print_json(data: Any) -> None:
             return {key: clean(part) for key, part in value.items()}
         return [clean(part) for part in value] if isinstance(value, list | tuple) else value
 
-    out.print(json.dumps(clean(data), indent=1), soft_wrap=True, markup=False)
+    out.print(json.dumps(clean(data), indent=1), soft_wrap=True)
 
 
 def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]], numbers: int) -> None:
@@ -37,19 +50,19 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]], numbers:
     for row in rows:
         table.add_row(*row)
     # A pipe has no width: let it have as much as the table wants.
-    wide = out if out.is_terminal else Console(highlight=False, width=200)
+    wide = out if out.is_terminal else console(width=200)
     wide.print(table)
 
 
 @contextlib.contextmanager
-def progress_bar(what: str, totals: Sequence[int]) -> Iterator[Callable[[int, int], None]]:
-    """A bar over all rounds of a plan, shown on a terminal once it has taken a second.
+def progress_bar(what: str, totals: Sequence[int], unit: str = "runs") -> Iterator[Callable[[int, int], None]]:
+    """A bar over all rounds of a plan, or over other work in parts, shown on a terminal once it has taken a second.
 
     It goes to standard error, so that standard output stays clean.
     """
-    screen = Console(stderr=True)
+    screen = console(stderr=True)
     bar = Progress(
-        TextColumn(what),
+        TextColumn(what, markup=False),
         BarColumn(),
         TaskProgressColumn(),
         TextColumn("{task.fields[runs]}"),
@@ -59,7 +72,7 @@ def progress_bar(what: str, totals: Sequence[int]) -> Iterator[Callable[[int, in
         disable=not screen.is_terminal,
         transient=True,
     )
-    job = bar.add_task(what, total=sum(totals), runs=f"0/{len(totals)} runs")
+    job = bar.add_task(what, total=sum(totals), runs=f"0/{len(totals)} {unit}")
     done = [0] * len(totals)
     finished: set[int] = set()
     started = time.monotonic()
@@ -72,7 +85,7 @@ def progress_bar(what: str, totals: Sequence[int]) -> Iterator[Callable[[int, in
         done[number] = rounds
         if rounds >= totals[number]:
             finished.add(number)
-        bar.update(job, advance=moved, runs=f"{len(finished)}/{len(totals)} runs")
+        bar.update(job, advance=moved, runs=f"{len(finished)}/{len(totals)} {unit}")
         if not bar.live.is_started and not bar.disable and time.monotonic() - started > 1.0:
             bar.start()
 

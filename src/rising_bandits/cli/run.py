@@ -12,7 +12,7 @@ import numpy as np
 import typer
 
 from rising_bandits import __version__
-from rising_bandits.cli.output import out, print_json, print_table, progress_bar
+from rising_bandits.cli.output import out, print_heading, print_json, print_table, progress_bar
 from rising_bandits.errors import InputError
 from rising_bandits.experiments import RunSpec, StoredRun, make_plan, read_run, run_plan, summarise
 
@@ -76,7 +76,7 @@ def report_runs(plan: list[RunSpec], out_folder: Path, workers: int | None, *, p
         return
     for name in dict.fromkeys(row.task for row in rows):
         mine = [row for row in rows if row.task == name]
-        out.print(f"\n[bold]{name}[/bold]: {mine[0].horizon:,} rounds")
+        print_heading(name, f": {mine[0].horizon:,} rounds")
         print_table(
             ["policy", "seeds", "final regret", "± 99%", "of optimum", "optimal plays", "µs/round"],
             [

@@ -88,7 +88,7 @@ def diagnose(
     if as_json:
         print_json({"arms": found.rows(), "figures": written})
         return
-    out.print(found.summary(), markup=False, soft_wrap=True)
+    out.print(found.summary(), soft_wrap=True)
     for path in written:
         out.print(f"figure: {path}", soft_wrap=True)
 
