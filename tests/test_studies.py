@@ -809,6 +809,75 @@ def test_a_policy_and_a_problem_of_ones_own(storage):
     assert np.isinf(study.indices()).tolist() == [False, True, False]
 
 
+def test_what_a_reward_of_ones_own_fails_on_is_not_written(storage):
+    """Else no process could read the log again."""
+    reward = rb.Reward("slow", lambda values: 1.0 + math.log(values.min()))
+    problem = rb.problems.Explicit([["a"], ["b"]], reward=reward)
+    study = make(storage, rb.SWUCB(window=10), problem=problem)
+    first, second = study.ask(2)
+    study.tell(first, dict.fromkeys(first.super_arm, 0.9))
+    with pytest.raises(ValueError, match="math domain error"):
+        study.tell(second, dict.fromkeys(second.super_arm, 0.0))
+    assert study.policy.round == 2
+    again = rb.studies.open("s", storage=storage, problem=problem)
+    assert again.indices().tolist() == study.indices().tolist()
+    assert again.tell(second.id, dict.fromkeys(second.super_arm, 0.5))
+    assert study.policy.round == again.policy.round == 3
+
+
+def test_a_snapshot_of_another_version_of_policies_is_read_past(storage, monkeypatch):
+    from rising_bandits.policies import state
+
+    monkeypatch.setattr(study_log, "SNAPSHOT_EVENTS", 4)
+    study = make(storage)
+    for _ in range(6):
+        study.tell(decision := study.ask(), outcomes_for(decision))
+    monkeypatch.setattr(state, "VERSION", state.VERSION + 1)
+    again = rb.studies.open("s", storage=storage)
+    assert again.indices().tolist() == study.indices().tolist()
+
+
+def test_a_second_problem_with_code_is_refused_because_the_log_could_not_be_read_again(storage):
+    def mine(k, pick):
+        return rb.Problem(rb.oracles.KSubsets(3, k), rb.Reward("mine", pick), ["x", "y", "z"])
+
+    one, two = mine(1, lambda values: float(values.sum())), mine(2, lambda values: float(values.max()))
+    study = make(storage, problem=one)
+    study.tell(first := study.ask(), outcomes_for(first))
+    with pytest.raises(rb.InputError, match="problem must not be a second one that holds code"):
+        study.set_problem(two)
+    assert len(study.ask().super_arm) == 1
+    # Data, and back to the same one, is fine; and who opens the study says which problem it is.
+    study.set_problem(rb.problems.TopK(["x", "y", "z"], k=2))
+    assert len(study.ask().super_arm) == 2
+    study.set_problem(one)
+    assert len(study.ask().super_arm) == 1
+    again = rb.studies.open("s", storage=storage, problem=two)
+    assert len(again.ask().super_arm) == 2
+    assert again.policy.plays.sum() == 1
+
+
+def test_a_problem_with_code_may_follow_one_without(storage):
+    problem = rb.Problem(rb.oracles.KSubsets(2, 1), rb.Reward("mine", lambda values: float(values.sum())), ["x", "y"])
+    study = make(storage, problem=rb.problems.TopK(["x", "y"], k=2))
+    study.set_problem(problem)
+    assert len(rb.studies.open("s", storage=storage, problem=problem).ask().super_arm) == 1
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "jsonl"])
+def test_outcomes_of_arms_with_numbers_or_tuples_for_labels_come_back_from_a_file(storage, tmp_path, suffix):
+    import pandas as pd
+
+    problem = rb.problems.TopK([0, ("a", "b"), "c"], k=3)
+    study = make(storage, problem=problem)
+    study.tell(first := study.ask(), dict.fromkeys(first.super_arm, 0.5))
+    path = study.export_history(tmp_path / f"history.{suffix}")
+    table = pd.read_parquet(path) if suffix == "parquet" else pd.read_json(path, lines=True, dtype={"arm": str})
+    other = make(storage, problem=problem, name="other")
+    assert other.import_plays(table) == 3
+    assert other.policy.plays.tolist() == [1, 1, 1]
+
+
 def test_an_arm_that_no_super_arm_holds_is_never_waited_for(storage):
     problem = rb.Problem(rb.oracles.ExplicitSets([[0], [1]], n_arms=3), labels=["a", "b", "c"])
     study = make(storage, problem=problem)

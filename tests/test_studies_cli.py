@@ -74,6 +74,35 @@ def test_a_day_in_the_shell(rising, edges, tmp_path):
     assert json.loads(rising("list", "--json"))["studies"][0] == "commute"
 
 
+def test_names_are_printed_as_they_are(rising):
+    arms = ["dc1:link:7", "rack[a]1", "a[/b]"]
+    rising("create", "odd [/x]", "--arms", ",".join(arms), "--k", "3", "--seed", "1")
+    (decision,) = json.loads(rising("ask", "odd [/x]", "--json"))["decisions"]
+    assert decision["super_arm"] == arms
+    assert rising("ask", "odd [/x]") == f"2: {', '.join(arms)}\n"
+    rising("tell", "odd [/x]", "1", *(f"{arm}=0.5" for arm in arms))
+    shown = rising("show", "odd [/x]")
+    assert all(arm in shown for arm in arms)
+    assert ":link:8" in rising("tell", "odd [/x]", "2", ":link:8=1", code=2)
+
+
+def test_a_sum_over_paths_of_different_lengths_is_pointed_out(run, tmp_path, capsys):
+    path = tmp_path / "triangle.csv"
+    path.write_text("a,b\nb,c\na,c\n")
+    create = ["--edges", str(path), "--source", "a", "--target", "c", "--storage", f"sqlite:///{tmp_path}/s.db"]
+    for number, (options, noted) in enumerate(
+        [
+            (["--high", "60", "--lower-is-better"], True),
+            (["--high", "60"], False),
+            (["--scale", "reciprocal(best=10)", "--reward", "harmonic"], False),
+        ]
+    ):
+        assert run("study", "create", f"s{number}", *create, *options) == 0
+        said = capsys.readouterr()
+        assert ("different numbers of edges" in said.err) == noted
+        assert "note" not in said.out
+
+
 @pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
 def test_exported_outcomes_can_be_imported_again(rising, tmp_path, suffix):
     rising("create", "team", "--arms", "ann,bob,cy", "--k", "2")
@@ -198,12 +227,19 @@ def test_scales_that_contradict_themselves(rising, options, message):
         (["create", "x", "--arms", "a,,b", "--k", "1"], "arms must be names between commas"),
         (["create", "x", "--workers", "a"], "--workers needs --jobs"),
         (["create", "x", "--edges", "/no/such.csv"], "does not exist"),
+        (
+            ["create", "x", "--arms", "a", "--k", "1", "--source", "q"],
+            "--source does not go with --arms",
+        ),
+        (["create", "x", "--workers", "a", "--jobs", "b", "--k", "1"], "--k does not go with --workers"),
+        (["create", "x", "--problem", "{here}", "--reward", "product"], "everything in its file"),
         (["create", "x", "--problem", "{here}"], "--problem must be a JSON file"),
         (["create", "x", "--arms", "a", "--k", "1", "--policy", "nothing"], "policy must be one of"),
         (["create", "x", "--arms", "a", "--k", "1", "--high", "-1"], "high must be larger than low"),
         (["create", "there", "--arms", "a", "--k", "1"], "name must be new"),
         (["ask", "gone"], "name must be one of the studies"),
         (["ask", "there", "--n", "0"], "n must be a number of decisions"),
+        (["ask", "there", "--n", "1000000000"], "n must be a number of decisions, from 1 to 10000"),
         (["ask", "there", "--unavailable", "zed"], "label must be one of"),
         (["tell", "there", "9", "a=1"], "decision must be the id"),
         (["tell", "there", "1", "a"], "outcomes must look like ARM=NUMBER"),

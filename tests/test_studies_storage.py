@@ -135,23 +135,30 @@ _FORK = """
 import os, sys
 import rising_bandits as rb
 
-study = rb.studies.create("s", rb.problems.TopK(3, k=1), rb.CRUCB(sigma=0.1), storage=sys.argv[1])
+os.chdir(sys.argv[1])
+for folder in ("there", "elsewhere"):
+    os.mkdir(folder)
+    os.chdir(folder)
+    study = rb.studies.create("s", rb.problems.TopK(3, k=1), rb.CRUCB(sigma=0.1), storage="sqlite:///s.db")
+    os.chdir("..")
 study.ask()
 child = os.fork()
 if child == 0:
     code = 1
     try:
+        os.chdir("there")
         code = 0 if study.ask().id == 2 and study.tell(2, {}) else 1
     finally:
         os._exit(code)
 assert os.waitpid(child, 0)[1] == 0
 assert study.ask().id == 3
+assert rb.studies.open("s", storage="sqlite:///there/s.db").ask().id == 1
 """
 
 
-def test_a_fork_gets_its_own_connection(tmp_path):
+def test_a_fork_gets_its_own_connection_to_the_same_file_wherever_it_goes(tmp_path):
     # In a process of its own: other tests may have started threads here, and those do not survive a fork.
-    subprocess.run([sys.executable, "-c", _FORK, f"sqlite:///{tmp_path}/s.db"], check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", _FORK, str(tmp_path)], check=True, timeout=120)
 
 
 def test_threads_share_a_study(tmp_path):

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from rising_bandits.errors import InputError
 from rising_bandits.problems import KMax, Matching, Problem, ShortestPath, SpanningTree, TopK
@@ -21,6 +24,19 @@ def split(name: str, text: str) -> list[str]:
     if not all(names):
         raise InputError(f"{name} must be names between commas, as in ann,bob; got {text!r}")
     return names
+
+
+_BELONG = {
+    "problem": (),
+    "edges": ("source", "target", "reward"),
+    "workers": ("jobs", "reward"),
+    "arms": ("k", "reward"),
+}
+"""Which options go with which kind of problem."""
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(f"--{name}" for name in names) or "everything in its file"
 
 
 def make_problem(
@@ -49,6 +65,10 @@ def make_problem(
             "--workers A,B --jobs X,Y, --arms A,B,C --k 2, or --problem FILE; "
             f"got {' and '.join(f'--{name}' for name in given) or 'none'}"
         )
+    options = {"source": source, "target": target, "jobs": jobs, "k": k, "reward": reward}
+    for name, value in options.items():
+        if value is not None and name not in _BELONG[given[0]]:
+            raise InputError(f"--{name} does not go with --{given[0]}, which has {_listed(_BELONG[given[0]])}")
     if problem is not None:
         return _from_data(problem)
     if edges is not None:
@@ -63,6 +83,18 @@ def make_problem(
     if reward not in (None, "sum", "max"):
         raise InputError(f"--reward must be sum or max for --arms, got {reward!r}")
     return KMax(names, k) if reward == "max" else TopK(names, k)
+
+
+def favours_long_paths(problem: Problem) -> bool:
+    """Whether values are summed over paths some of which have more edges than others.
+
+    >>> from rising_bandits.problems import ShortestPath
+    >>> favours_long_paths(ShortestPath([("a", "b"), ("b", "c"), ("a", "c")], "a", "c"))
+    True
+    """
+    if not isinstance(problem, ShortestPath) or not problem.reward.additive:
+        return False
+    return len(problem.oracle.solve(-np.ones(problem.n_arms))) < problem.oracle.max_size
 
 
 def _from_data(path: Path) -> Problem:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rising_bandits.cli.output import out, print_json, print_table
-from rising_bandits.cli.problems import make_problem
+from rising_bandits.cli.output import console, out, print_json, print_table
+from rising_bandits.cli.problems import favours_long_paths, make_problem
 from rising_bandits.errors import InputError
 from rising_bandits.experiments.plan import make_policy, parse_call, parse_policy
 
@@ -113,7 +113,13 @@ def create(
     if as_json:
         print_json({"study": name, "storage": storage, "arms": [str(label) for label in study.problem.labels]})
         return
-    out.print(f"study {name} in {storage}: {described!r}, {study.settings.policy}", markup=False, soft_wrap=True)
+    out.print(f"study {name} in {storage}: {study.problem!r}, {study.policy!r}", soft_wrap=True)
+    if study.scale.lower_is_better and favours_long_paths(described):
+        # Beside the answer, not in it: programs read that.
+        console(stderr=True, soft_wrap=True).print(
+            "note: these paths have different numbers of edges, and a sum of values favours those with many; to have "
+            "the least total instead, add --reward harmonic and --scale 'reciprocal(best=...)'"
+        )
 
 
 @app.command()
@@ -133,10 +139,10 @@ def ask(
         return
     for decision in decisions:
         if explain:
-            out.print(str(decision.explain()), markup=False, soft_wrap=True)
+            out.print(str(decision.explain()), soft_wrap=True)
         else:
             arms = ", ".join(str(label) for label in decision.super_arm)
-            out.print(f"{decision.id}: {arms}", markup=False, soft_wrap=True)
+            out.print(f"{decision.id}: {arms}", soft_wrap=True)
 
 
 @app.command()
@@ -195,7 +201,7 @@ def show(
         if as_json:
             print_json({**found.to_dict(), "figures": written})
         else:
-            out.print(str(found), markup=False, soft_wrap=True)
+            out.print(str(found), soft_wrap=True)
     else:
         if plot is not None:
             from rising_bandits.plots.studies import plot_study
@@ -215,15 +221,15 @@ def show(
             print_json({**facts, "arms": [dict(arm.__dict__) for arm in known], "figures": written})
         else:
             print_table(HEADINGS, [arm.cells(study.scale.unit) for arm in known], 5)
-            out.print(f"{facts['problem']}, {facts['policy']}", markup=False, soft_wrap=True)
+            out.print(f"{facts['problem']}, {facts['policy']}", soft_wrap=True)
             waiting = f"{len(facts['open'])} open decision{'' if len(facts['open']) == 1 else 's'}"
             # Of older ones it is not known which have expired.
             waiting = f"at least {waiting}" if facts["unlisted"] else waiting
             retired = f", retired: {', '.join(facts['retired'])}" if facts["retired"] else ""
-            out.print(f"round {facts['round']}, {waiting}{retired}", markup=False, soft_wrap=True)
+            out.print(f"round {facts['round']}, {waiting}{retired}", soft_wrap=True)
     if not as_json:
         for path in written:
-            out.print(f"figure: {path}", markup=False, soft_wrap=True)
+            out.print(f"figure: {path}", soft_wrap=True)
 
 
 @app.command()
@@ -245,7 +251,7 @@ def export(
     if as_json:
         print_json({"study": name, "file": str(file), "history": history})
         return
-    out.print(f"{name}: {file}", markup=False, soft_wrap=True)
+    out.print(f"{name}: {file}", soft_wrap=True)
 
 
 @app.command("import")
@@ -262,7 +268,7 @@ def import_study(
     if as_json:
         print_json({"study": study.name, "storage": storage, "round": study.policy.round})
         return
-    out.print(f"study {study.name} in {storage}, round {study.policy.round}", markup=False, soft_wrap=True)
+    out.print(f"study {study.name} in {storage}, round {study.policy.round}", soft_wrap=True)
 
 
 @app.command("list")
@@ -275,7 +281,7 @@ def list_studies(storage: _Storage = _DEFAULT, as_json: _Json = False) -> None:
         print_json({"studies": found})
         return
     for name in found:
-        out.print(name, markup=False, soft_wrap=True)
+        out.print(name, soft_wrap=True)
 
 
 def _open(name: str, storage: str) -> Study:

@@ -9,13 +9,15 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from rising_bandits import _checks
 from rising_bandits._files import replacing
 from rising_bandits.errors import InputError, RisingBanditsError, StorageError
+from rising_bandits.problems.base import Label
 from rising_bandits.studies.checking import check, check_first
 from rising_bandits.studies.events import KINDS, Event
 from rising_bandits.studies.fold import Fold
@@ -59,6 +61,16 @@ def export_history(log: Log, path: Path) -> Path:
             with aside.open("w") as handle:
                 handle.writelines(json.dumps(row, default=str) + "\n" for row in plain.to_dict("records"))
     return path
+
+
+def written_labels(labels: Sequence[Label]) -> dict[Label, Label]:
+    """The arms whose labels are not text, by the text that files have for them, where no other arm has the same.
+
+    >>> written_labels(["a", 1, ("b", "c")])
+    {'1': 1, "('b', 'c')": ('b', 'c')}
+    """
+    count = Counter(map(str, labels))
+    return {str(label): label for label in labels if not isinstance(label, str) and count[str(label)] == 1}
 
 
 def read(path: Path) -> tuple[str, Settings, Iterator[Any]]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rising_bandits.errors import InputError, StorageError
+from rising_bandits.errors import InputError
 from rising_bandits.policies.base import Policy
 from rising_bandits.problems.base import Label, Problem, _label
 from rising_bandits.studies import snapshot
@@ -65,14 +65,24 @@ class Log:
     def turn(self) -> Iterator[Turn]:
         """The study's lock, with everything that others wrote before taken in.
 
-        What the block adds is on disk when it ends, and only then in memory. A block that raises changes nothing.
+        What the block adds is on disk when it ends. A block that raises changes nothing, and neither does one whose
+        events cannot be learnt from, as where a reward of the user's own fails: they are taken in before they are
+        written, because a log that holds them could never be read again.
         """
         with self.storage.lock:
-            with self.storage.write(self.number) as writer:
-                turn = Turn(self.follow(writer), writer)
-                yield turn
-                writer.append(self.number, turn.events)
-            self._take(turn.fold, turn.events)
+            ahead = False
+            try:
+                with self.storage.write(self.number) as writer:
+                    turn = Turn(self.follow(writer), writer)
+                    yield turn
+                    ahead = True
+                    self._take(turn.fold, turn.events)
+                    writer.append(self.number, turn.events)
+            except BaseException:
+                if ahead:
+                    # What is in memory is not in the log, which is what counts: read it again.
+                    self._fold = None
+                raise
             # Who asks is waiting for an answer; who tells can wait a little longer now and then.
             if any(event.kind != "ask" for event in turn.events):
                 self.keep_snapshot(turn.fold)
@@ -146,6 +156,16 @@ class Log:
             self._problems = {**dict(list(self._problems.items())[1 - _PROBLEMS_KEPT :]), text: problem}
         return self._problems[text]
 
+    def check_code(self, problem: Problem) -> None:
+        """Refuse a second problem with code of the user's own: who opens the study can hand in only one."""
+        given = self._given
+        if given is not None and given is not problem and given.spec() is None:
+            raise InputError(
+                "problem must not be a second one that holds code of the user's own, because only one can be handed in "
+                "when the study is opened; open it with problem=... where the arms are the same, or create a new study "
+                "and import_plays of this one's history()"
+            )
+
     def hand_in(self, problem: Problem) -> None:
         """A problem with code of the user's own, for events that cannot hold it."""
         self._given = problem
@@ -173,7 +193,7 @@ class Log:
             return
         newest = fold.seq
         # The call that this follows is on disk already: a snapshot that cannot be kept must not make it fail.
-        with contextlib.suppress(StorageError, InputError, TypeError), self.storage.write() as writer:
+        with contextlib.suppress(Exception), self.storage.write() as writer:
             if self._unreadable:
                 # They would have every process read the whole log; one of the present kind ends that.
                 writer.drop_snapshots(self.number)

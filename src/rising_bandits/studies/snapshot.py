@@ -9,6 +9,7 @@ import json
 import zlib
 from typing import Any
 
+from rising_bandits.policies import state as plain
 from rising_bandits.policies.base import Policy
 from rising_bandits.problems.base import _label, _plain
 from rising_bandits.studies.arms import Arms
@@ -39,12 +40,12 @@ def dump(fold: Fold) -> bytes:
 
 
 def load(body: bytes, kind: type[Policy], resolve: Resolve, reorder: int) -> Fold | None:
-    """The fold that was dumped, or None where another version wrote it, or where it is damaged."""
+    """The fold that was dumped, or None where another version wrote it, of this module or of policies' state."""
     try:
         data = json.loads(zlib.decompress(body))
     except (zlib.error, ValueError):
         return None
-    if data["format"] != FORMAT:
+    if data["format"] != FORMAT or data["policy"]["version"] != plain.VERSION:
         return None
     arms = Arms(resolve(data["problem"]), data["problem"])
     policy = kind.from_state(data["policy"], arms.problem)

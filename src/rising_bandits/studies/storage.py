@@ -70,7 +70,8 @@ def _url(storage: str) -> sa.URL:
             "storage must be a URL of a SQLite file, as in 'sqlite:///routes.db', or of PostgreSQL, as in "
             f"'postgresql://user@host/database', got {storage!r}"
         )
-    return url
+    # Once and for all: a process that changes its folder, or a fork that does, must not find another file.
+    return url if url.database.startswith("file:") else url.set(database=str(Path(url.database).resolve()))
 
 
 class Storage:

@@ -18,7 +18,7 @@ from rising_bandits.policies.base import Policy
 from rising_bandits.problems.base import Label, Problem
 from rising_bandits.studies.events import MOST_ROUNDS
 from rising_bandits.studies.explain import Explanation, Reason, explain_choice, reasons
-from rising_bandits.studies.files import export, export_history
+from rising_bandits.studies.files import export, export_history, written_labels
 from rising_bandits.studies.fold import Entry, Fold
 from rising_bandits.studies.history import history, read_plays
 from rising_bandits.studies.log import Log, asked
@@ -26,6 +26,9 @@ from rising_bandits.studies.replay import Replay, replay
 from rising_bandits.studies.scales import Scale
 from rising_bandits.studies.settings import Settings, problem_body
 from rising_bandits.studies.telling import tell_body
+
+MOST_AT_ONCE = 10_000
+"""Decisions of one `Study.ask`: other processes wait until all of them are made."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +131,8 @@ class Study:
 
         ``unavailable`` are the labels of arms that may not be used this time ("link 7 is down now").
         """
-        count = 1 if n is None else _checks.integer("n", n, low=1, wanted="a number of decisions, at least 1")
+        wanted = f"a number of decisions, from 1 to {MOST_AT_ONCE}"
+        count = 1 if n is None else _checks.integer("n", n, low=1, high=MOST_AT_ONCE, wanted=wanted)
         with self._log.turn() as turn:
             fold = turn.fold
             blocked = [self._log.key(fold, label) for label in _list("unavailable", unavailable)]
@@ -225,19 +229,22 @@ class Study:
         """Decide about another problem from now on: an arm is the same where its label is.
 
         New arms begin anew. Arms that are gone are forgotten, and begin anew should they return; `retire` keeps what
-        is known of them.
+        is known of them. A problem with code of the user's own is refused where the study had another such one: the
+        log could not be read again, since `rising_bandits.studies.open` is handed one.
         """
         with self._log.turn() as turn:
             body = problem_body(problem, turn.fold.key_of)
             if body["spec"] is None:
-                self._log.hand_in(problem)
-            new = self._log.resolve(body)
+                self._log.check_code(problem)
+            new = problem if body["spec"] is None else self._log.resolve(body)
             off = np.array([key in turn.fold.retired for key in body["keys"]])
             if off.any() and not new.oracle.can(off):
                 gone = [label for label, retired in zip(new.labels, off, strict=True) if retired]
                 raise InputError(f"problem must have a feasible super arm without the retired arms {gone!r}")
             turn.fold.live.policy.rebase(new, [turn.fold.arms.arm_of.get(key, -1) for key in body["keys"]])
             turn.add("problem", body)
+            if body["spec"] is None:
+                self._log.hand_in(problem)
 
     def import_plays(self, logs: Any, *, rounds: int | None = None) -> int:
         """Take in plays that were made before, or elsewhere; returns how many.
@@ -253,7 +260,8 @@ class Study:
         longest = max(len(raw) for _, raw, _ in plays)
         count = longest if rounds is None else _checks.integer("rounds", rounds, low=longest, high=MOST_ROUNDS)
         with self._log.turn() as turn:
-            keys = [self._log.key(turn.fold, label) for label, _, _ in plays]
+            names = written_labels(turn.fold.arms.problem.labels)
+            keys = [self._log.key(turn.fold, names.get(label, label)) for label, _, _ in plays]
             turn.fold.live.policy.copy().absorb(0, np.zeros(0))
             raw, values = [raw for _, raw, _ in plays], [value for _, _, value in plays]
             turn.add("import", {"arms": keys, "raw": raw, "value": values, "rounds": count})
