@@ -349,6 +349,16 @@ def test_a_state_is_not_loaded_into_another_problem():
         (lambda p: p.observe([0, 1], [0.4, 0.5], played=["no", "yes"]), "played must hold one boolean"),
         (lambda p: p.observe([0, 1], [0.4, 0.5], played=2), "played must hold one boolean"),
         (lambda p: p.observe([0], [0.4]), r"arms \[0\] \('x'\) are not a feasible"),
+        (lambda p: p.observe([0, 1], np.array(0.4)), "outcomes must be a list"),
+        (lambda p: p.observe([0, 1], np.array([[0.4], [0.5]])), "outcomes must be a list"),
+        (lambda p: p.observe([0, 1], {0.4, 0.5}), "outcomes must be a list"),
+        (lambda p: p.observe([0, 1], [0.4, 0.5], played=[[True], [True]]), "played must hold one boolean"),
+        (lambda p: p.observe([0, 1], [0.4, 0.5], played=np.array(True)), "played must hold one boolean"),
+        (lambda p: p.observe(np.array([], dtype=np.int64), []), "arms must be a non-empty list"),
+        (lambda p: p.observe(p.select().reshape(1, 2), [0.4, 0.5]), "arms must be a non-empty list"),
+        (lambda p: p.start(p.problem, rng="seven"), "rng must be a numpy.random.Generator, or a seed"),
+        (lambda p: p.absorb(3, np.array([0.5])), "arm must be an integer from 0 to 2, got 3"),
+        (lambda p: p.absorb(0, np.array([0.5, 7.0])), r"outcomes must be numbers in \[0, 1\], got .*7.0.* for arm 'x'"),
         (lambda p: p.select(mask=np.array([True, True, False])), "blocked: 'x', 'y'"),
         (lambda p: p.problem.mask("xy"), r"mask\(\['xy'\]\)"),
     ],
@@ -359,6 +369,7 @@ def test_quiet_traps_are_refused_and_labels_are_named(call, message):
     with pytest.raises((rb.InputError, rb.InfeasibleError), match=message):
         call(policy)
     assert policy.round == 1
+    assert policy.plays.tolist() == [0, 0, 0]
 
 
 def test_lost_reports_teach_super_arm_policies_nothing():

@@ -608,6 +608,16 @@ MALFORMED: dict[str, tuple[Callable[[], Any], str]] = {
     "set-number": (lambda: Explicit([5]), "super.arm"),
     "pair-triple": (lambda: Matching(["a"], ["b"], pairs=[("a", "b", "c")]), "pairs"),
     "labels-unhashable": (lambda: Problem(KSubsets(2, 1), labels=[[1], [2]]), "labels"),
+    "labels-number": (lambda: Explicit([[0], [1]], labels=5), "labels"),
+    "labels-text": (lambda: Problem(KSubsets(2, 1), labels="ab"), "labels"),
+    "oracle-number": (lambda: Problem(5), "oracle"),
+    "pair-number": (lambda: Matching(2, 2, pairs=[1, 2]), "pairs"),
+    "pair-unhashable": (lambda: Matching(2, 2, pairs=[([0], 1)]), "pairs"),
+    "worker-unhashable": (lambda: Matching([["a"]], ["b", "c"]), "workers"),
+    "arm-unhashable": (lambda: Explicit([[["a"]]]), "super_arms"),
+    "node-unhashable": (lambda: ShortestPath([(["a"], "b")], "a", "b"), "nodes"),
+    "tree-unhashable": (lambda: SpanningTree([(["a"], "b")]), "nodes"),
+    "path-reward-number": (lambda: ShortestPath(ROADS, "home", "work", reward=5), "reward"),
     "reward-number": (lambda: Problem(KSubsets(2, 1), reward=3), "reward"),
 }
 

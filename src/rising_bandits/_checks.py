@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -53,6 +53,21 @@ def integer(name: str, value: Any, *, low: int, high: int | None = None, wanted:
     if result < low or (high is not None and result > high):
         raise InputError(f"{name} must be {wanted}, got {value!r}")
     return result
+
+
+def labels(name: str, values: Iterable[Any]) -> list[Any]:
+    """Names of things as a list: any values that can be looked up by, such as strings, numbers or tuples."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise InputError(f"{name} must be a list of labels, got {values!r}")
+    found = list(values)
+    for label in found:
+        try:
+            hash(label)
+        except TypeError:
+            raise InputError(
+                f"{name} must be labels that are hashable, such as strings, numbers or tuples, got {label!r}"
+            ) from None
+    return found
 
 
 def weights(value: npt.ArrayLike, n_arms: int) -> Floats:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sized
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +15,19 @@ import numpy.typing as npt
 from rising_bandits import _checks
 from rising_bandits._checks import Floats, Ints
 from rising_bandits.errors import InputError
+
+
+def _counts(plays: npt.ArrayLike) -> Ints:
+    """Numbers of plays, refused where they are no whole numbers rather than cut to such."""
+    given = np.asarray(plays)
+    if given.dtype.kind not in "iuf" or (given.dtype.kind == "f" and not (given % 1.0 == 0.0).all()):
+        raise InputError(f"plays must be whole numbers of plays, got {plays!r}")
+    return given.astype(np.int64)
+
+
+def _check_curve(curve: object) -> None:
+    if not isinstance(curve, Curve):
+        raise InputError(f"curve must be a curve such as Flat(0.5), got {curve!r}")
 
 
 class Curve(ABC):
@@ -31,7 +46,7 @@ class Curve(ABC):
         return None
 
     def __call__(self, plays: npt.ArrayLike) -> Floats:
-        counts = np.asarray(plays, dtype=np.int64)
+        counts = _counts(plays)
         if counts.size and counts.min() < 0:
             raise InputError(f"plays must be at least 0, got {counts.min()}")
         return np.asarray(self.mean(counts), dtype=np.float64)
@@ -199,6 +214,7 @@ class Scaled(Curve):
     offset: float = 0.0
 
     def __post_init__(self) -> None:
+        _check_curve(self.curve)
         _checks.number("factor", self.factor, low=0.0)
         _checks.number("offset", self.offset)
 
@@ -222,6 +238,7 @@ class Capped(Curve):
     cap: float = 1.0
 
     def __post_init__(self) -> None:
+        _check_curve(self.curve)
         _checks.number("cap", self.cap)
 
     @property
@@ -243,8 +260,8 @@ class Tabulated(Curve):
     values: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        if len(self.values) == 0:
-            raise InputError("values must hold at least one mean, got none")
+        if not isinstance(cast(object, self.values), Sized) or len(self.values) == 0:
+            raise InputError(f"values must hold at least one mean, as in (0.1, 0.4), got {self.values!r}")
         object.__setattr__(self, "values", tuple(_checks.number("values", v, low=0.0, high=1.0) for v in self.values))
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence, Sized
+from collections.abc import Iterable, Mapping, Sequence, Set, Sized
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -17,6 +17,7 @@ from rising_bandits.errors import InfeasibleError, InputError, NotStartedError
 from rising_bandits.policies import state as plain
 from rising_bandits.problems.base import Problem
 
+_RNG = "a numpy.random.Generator, or a seed of at least 0"
 PLAYS_FIRST = 2
 """Every unit is played this often before indices decide."""
 
@@ -35,7 +36,7 @@ class Policy(ABC):
     horizon: int | None
     rng: np.random.Generator
     _round: int = 0
-    _proposed: bytes = b""
+    _proposed: bytes | None = None
     _underway: Sequence[Ints] = ()
 
     def start(self, problem: Problem, horizon: int | None = None, rng: np.random.Generator | int | None = None) -> None:
@@ -45,9 +46,9 @@ class Policy(ABC):
         if horizon is not None:
             horizon = _checks.integer("horizon", horizon, low=1)
         if not isinstance(rng, np.random.Generator):
-            rng = np.random.default_rng(rng)
+            rng = np.random.default_rng(rng if rng is None else _checks.integer("rng", rng, low=0, wanted=_RNG))
         self._begin(problem, horizon)
-        self.problem, self.horizon, self.rng, self._round, self._proposed = problem, horizon, rng, 1, b""
+        self.problem, self.horizon, self.rng, self._round, self._proposed = problem, horizon, rng, 1, None
 
     @property
     def round(self) -> int:
@@ -117,11 +118,13 @@ class Policy(ABC):
         them, and learn nothing where no arm was played.
         """
         self._check_started()
-        if isinstance(arms, np.ndarray) and arms.dtype == np.int64 and arms.tobytes() == self._proposed:
+        # What was proposed needs no second look: this is on the path of every round.
+        row = isinstance(arms, np.ndarray) and arms.dtype == np.int64 and arms.ndim == 1
+        if row and cast(Ints, arms).tobytes() == self._proposed:
             numbers = np.ascontiguousarray(arms)
         else:
             numbers = self._checked_arms(arms)
-        if isinstance(outcomes, Mapping | str) or not isinstance(outcomes, Sized):
+        if isinstance(outcomes, Mapping | Set | str) or not _is_row(outcomes):
             raise InputError(f"outcomes must be a list of numbers in the order of arms, got {outcomes!r}")
         if len(outcomes) != numbers.size:
             raise InputError(f"outcomes must hold one per arm, {numbers.size}, got {len(outcomes)}")
@@ -131,7 +134,8 @@ class Policy(ABC):
             for place, outcome in enumerate(outcomes):
                 values[place] = self._checked_outcome(numbers[place], outcome)
         else:
-            if not isinstance(played, Sized) or len(played) != numbers.size or not set(played) <= {True, False}:
+            whole = _is_row(played) and len(played) == numbers.size
+            if not whole or not all(was in (True, False) for was in played):
                 raise InputError(f"played must hold one boolean per arm, {numbers.size} of them, got {played!r}")
             order = [place for place, was in enumerate(played) if was]
             count = len(order)
@@ -318,6 +322,11 @@ class Cover:
     def reset(self) -> None:
         """Look from the first unit again (after the counts were replaced)."""
         self._next = 0
+
+
+def _is_row(values: object) -> bool:
+    """Whether these are values one after another, in a list or an array of one axis."""
+    return isinstance(values, Sized) and getattr(values, "ndim", 1) == 1
 
 
 def _simple(value: Any) -> Any:

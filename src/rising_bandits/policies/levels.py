@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from rising_bandits import _checks
 from rising_bandits._checks import Bools, Floats, Ints
 from rising_bandits._compile import direct
 from rising_bandits.errors import InfeasibleError, InputError, TooManySuperArmsError
@@ -229,9 +230,11 @@ class BaseArmPolicy(RulePolicy):
 
     def absorb(self, arm: int, outcomes: Floats) -> None:
         self._check_started()
-        for outcome in outcomes:
+        arm = _checks.integer("arm", arm, low=0, high=self.problem.n_arms - 1)
+        values = [float(self._checked_outcome(arm, outcome)) for outcome in outcomes]
+        for value in values:
             self._make_room(1)
-            update(self._rule, arm, float(outcome))
+            update(self._rule, arm, value)
 
     def _give_up(self, arm: int) -> None:
         """Stop aiming at an arm; from here on it counts as a perfect one, not as an infinitely good one."""
@@ -259,7 +262,7 @@ class BaseArmPolicy(RulePolicy):
 class SuperArmPolicy(RulePolicy):
     """Indices of listed super arms; the largest is played, ties broken at random."""
 
-    _actor: SuperArms | None
+    _actor: SuperArms
     _native: bool
     _number: dict[bytes, int]
     _sets: list[Ints]
@@ -346,7 +349,7 @@ class SuperArmPolicy(RulePolicy):
         return out
 
     def actor(self) -> SuperArms | None:
-        if self._actor is None or self._actor.reward is None or not self._native:
+        if self._actor.reward is None or not self._native:
             return None
         if self._cover.target(self._rule.plays) is not None:
             return None

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from rising_bandits import _checks
 from rising_bandits._checks import Ints
 from rising_bandits.errors import InputError
 from rising_bandits.oracles import SuperArmOracle, from_spec
-from rising_bandits.problems.rewards import Reward
+from rising_bandits.problems.rewards import Reward, as_reward
 
 Label = Hashable
 
@@ -34,14 +35,15 @@ class Problem:
         labels: Sequence[Label] | None = None,
         aliases: Mapping[Label, int] | None = None,
     ) -> None:
+        if not isinstance(cast(object, oracle), SuperArmOracle):
+            raise InputError(f"oracle must be an oracle such as KSubsets(3, 2), got {oracle!r}")
         self.oracle = oracle
-        self.reward = reward if isinstance(reward, Reward) else Reward(reward)
-        self.labels: tuple[Label, ...] = tuple(range(oracle.n_arms)) if labels is None else tuple(labels)
+        self.reward = as_reward(reward)
+        self.labels: tuple[Label, ...] = (
+            tuple(range(oracle.n_arms)) if labels is None else tuple(_checks.labels("labels", labels))
+        )
         if len(self.labels) != oracle.n_arms:
             raise InputError(f"labels must name each of the {oracle.n_arms} base arms, got {len(self.labels)} labels")
-        for label in self.labels:
-            if not isinstance(label, Hashable):
-                raise InputError(f"labels must be hashable, such as strings, numbers or tuples, got {label!r}")
         self._number: dict[Label, int] = dict(aliases or {})
         self._number.update({label: arm for arm, label in enumerate(self.labels)})
         if len(set(self.labels)) != len(self.labels):

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy.typing as npt
 
+from rising_bandits import _checks
 from rising_bandits._checks import Floats
 from rising_bandits.errors import InfeasibleError, InputError
 from rising_bandits.oracles import CostPaths, DagPaths, SpanningTrees
 from rising_bandits.oracles.arcs import Arcs
 from rising_bandits.problems.base import Label, Problem
-from rising_bandits.problems.rewards import Reward
+from rising_bandits.problems.rewards import Reward, as_reward
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def read_edges(graph: Any, *, directed: bool) -> Edges:
             if not isinstance(edge, tuple | list) or len(edge) not in (2, 3):
                 raise InputError(f"each edge must be a pair of nodes, or a triple with a name, got {edge!r}")
             rows.append((edge[0], edge[1], edge[2] if len(edge) == 3 else None, None))
-        nodes = dict.fromkeys(node for u, v, _, _ in rows for node in (u, v))
+        nodes = dict.fromkeys(_checks.labels("nodes", (node for u, v, _, _ in rows for node in (u, v))))
     # An undirected edge is the same whichever end is named first.
     between = Counter((u, v) if directed else frozenset((u, v)) for u, v, _, _ in rows)
     arrow = "->" if directed else "--"
@@ -109,7 +110,8 @@ class ShortestPath(Problem):
         acyclic = Arcs.make(tails, heads, source, target, directed=edges.directed).topological_order() is not None
         if reward is None:
             reward = "sum" if acyclic and cost is None else "product" if cost == "log" else "harmonic"
-        if cost is None and (reward == "sum" or reward == Reward("sum")):
+        reward = as_reward(reward)
+        if cost is None and reward == Reward("sum"):
             if not acyclic:
                 raise InputError(
                     "the best path by a sum of indices is hard in a graph with cycles; "
@@ -118,8 +120,7 @@ class ShortestPath(Problem):
             oracle: DagPaths | CostPaths = DagPaths(tails, heads, source, target)
         else:
             if cost is None:
-                name = reward if isinstance(reward, str) else reward.name
-                cost = "log" if name == "product" else "inverse"
+                cost = "log" if reward.name == "product" else "inverse"
             oracle = CostPaths(tails, heads, source, target, cost=cost, directed=edges.directed)
         super().__init__(oracle, reward, edges.labels, edges.aliases)
         self.edges = edges.ends

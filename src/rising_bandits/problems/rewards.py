@@ -111,3 +111,12 @@ class Reward:
     def largest(self, size: int) -> float:
         """The most that a super arm of up to ``size`` arms with outcomes in [0, 1] can bring."""
         return self.combine(np.ones(size)) if self.additive or self.function is not None else 1.0
+
+
+def as_reward(reward: Reward | str) -> Reward:
+    """A reward, also by the name of one that is built in.
+
+    >>> as_reward("max") == Reward("max")
+    True
+    """
+    return reward if isinstance(reward, Reward) else Reward(reward)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Sized
+from collections.abc import Sequence, Sized
 
 import numpy as np
 import numpy.typing as npt
 
+from rising_bandits import _checks
 from rising_bandits._checks import Floats
 from rising_bandits.errors import InputError
 from rising_bandits.oracles import Assignments, ExplicitSets, KSubsets, LinearSets
@@ -22,9 +23,7 @@ def _names(name: str, value: int | Sequence[Label]) -> list[Label]:
         if value < 1:
             raise InputError(f"{name} must be at least 1, got {value}")
         return list(range(int(value)))
-    if not isinstance(value, Iterable):
-        raise InputError(f"{name} must be a list of labels or a number of them, got {value!r}")
-    labels = list(value)
+    labels = _checks.labels(name, value)
     if not labels:
         raise InputError(f"{name} must hold at least one label, got none")
     return labels
@@ -63,9 +62,9 @@ class Matching(Problem):
         named = [(worker, job) for worker in self.workers for job in self.jobs]
         if pairs is not None:
             for pair in pairs:
-                if len(pair) != 2:
+                if not isinstance(pair, Sequence) or len(pair) != 2:
                     raise InputError(f"pairs must join a worker to a job, got {pair!r}")
-                worker, job = pair
+                worker, job = _checks.labels("pairs", pair)
                 if worker not in worker_number or job not in job_number:
                     raise InputError(f"pairs must join a worker to a job, got {(worker, job)!r}")
             named = list(pairs)
@@ -121,11 +120,11 @@ class Explicit(Problem):
         for arms in super_arms:
             if isinstance(arms, str) or not isinstance(arms, Sized) or len(arms) == 0:
                 raise InputError(f"each super arm must be a non-empty list of arms, got {arms!r}")
-        used = list(dict.fromkeys(arm for arms in super_arms for arm in arms))
+        used = list(dict.fromkeys(_checks.labels("super_arms", (arm for arms in super_arms for arm in arms))))
         if labels is None:
             numbered = all(isinstance(arm, int | np.integer) and not isinstance(arm, bool) for arm in used)
             labels = list(range(len(used))) if numbered and set(used) == set(range(len(used))) else used
-        number = {label: arm for arm, label in enumerate(labels)}
+        number = {label: arm for arm, label in enumerate(_checks.labels("labels", labels))}
         for arm in used:
             if arm not in number:
                 raise InputError(f"every arm of super_arms must be one of labels, got {arm!r}")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +40,10 @@ class Task:
     """Whether the curves were measured, so that a run replays them."""
 
     def __post_init__(self) -> None:
+        if not isinstance(cast(object, self.problem), Problem):
+            raise InputError(f"problem must be a Problem such as ShortestPath(...), got {self.problem!r}")
+        if not isinstance(cast(object, self.curves), Iterable):
+            raise InputError(f"curves must hold one per base arm, {self.problem.n_arms}, got {self.curves!r}")
         object.__setattr__(self, "curves", tuple(self.curves))
         _checks.integer("horizon", self.horizon, low=1)
         if len(self.curves) != self.problem.n_arms:

@@ -75,7 +75,8 @@ def render(
         f"<title>{html.escape(heading)}</title><style>{_STYLE}</style>",
         f"<h1>{html.escape(heading)}</h1>",
         *(f"<p>{html.escape(text)}</p>" for text in introduction),
-        f"<p><b>{held} of {len(claims)} claims held here.</b></p><nav>{links}</nav>",
+        *([f"<p><b>{held} of {len(claims)} claims held here.</b></p>"] if claims else []),
+        f"<nav>{links}</nav>",
     ]
     for part in parts:
         out.append(f'<section id="{part.name}"><h2>{html.escape(part.title)}</h2>')

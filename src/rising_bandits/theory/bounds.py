@@ -102,6 +102,8 @@ def upper_bound(
     _checks.number("epsilon", epsilon, low=0.0, high=0.5, open_low=True, open_high=True)
     _checks.number("lipschitz", lipschitz, low=0.0)
     sigma = _checks.number("sigma", task.sigma if sigma is None else sigma, low=0.0)
+    if constant is not None:
+        _checks.number("constant", constant, low=0.0)
     arms, size = task.problem.n_arms, task.problem.oracle.max_size
     plays = max(1, math.ceil((1.0 - 2.0 * epsilon) * size * horizon / arms))
     values, counts = largest_increments(task, plays)
@@ -160,10 +162,15 @@ def lower_bound(horizon: int, size: int = 1, c: float | None = None) -> float:
 def upper_rate(c: float) -> float:
     r"""The exponent of T in Corollary 2's bound for :math:`f(n) = (n+1)^{-c}`, logarithms left out.
 
+    For :math:`f(n) = e^{-n}`, which falls faster than any power, ``c`` is infinite.
+
     >>> upper_rate(0.8), upper_rate(1.25), round(upper_rate(2.0), 3)
     (1.0, 0.8, 0.667)
+    >>> upper_rate(math.inf) == upper_rate(2.0)
+    True
     """
-    c = _checks.number("c", c, low=0.0, open_low=True)
+    if c != math.inf:
+        c = _checks.number("c", c, low=0.0, open_low=True)
     return 1.0 if c <= 1.0 else max(2.0 / 3.0, 1.0 / c)
 
 

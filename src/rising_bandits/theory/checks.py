@@ -117,7 +117,15 @@ def concentration(
     >>> bool((concentration(runs=50, horizon=200).frequency == 0).all())
     True
     """
-    rng = np.random.default_rng(seed)
+    n_arms = _checks.integer("n_arms", n_arms, low=1)
+    horizon = _checks.integer(
+        "horizon", horizon, low=4 * n_arms, wanted=f"an integer of at least 4 n_arms, {4 * n_arms}"
+    )
+    runs = _checks.integer("runs", runs, low=1)
+    _checks.number("sigma", sigma, low=0.0)
+    _checks.number("epsilon", epsilon, low=0.0, high=0.5, open_low=True, open_high=True)
+    _checks.number("constant", constant, low=0.0)
+    rng = np.random.default_rng(_checks.integer("seed", seed, low=0))
     rounds = np.unique(np.geomspace(4 * n_arms, horizon, 24).astype(np.int64))
     plays = int(rounds[-1]) // n_arms
     off = np.zeros((runs, rounds.size), dtype=np.bool_)

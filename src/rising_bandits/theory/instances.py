@@ -166,6 +166,8 @@ def paper_step(horizon: int, c: float) -> PaperStep:
     >>> step.claimed > 0 > step.real
     True
     """
+    horizon = _checks.integer("horizon", horizon, low=6)
+    c = _checks.number("c", c, low=1.0, high=2.0, open_low=True, open_high=True)
     means, totals, scale = _sums(horizon, c)
     switch = max(1, math.floor((2.0 - c) ** (1.0 / (c - 1.0)) * horizon))
     flat = (totals[horizon] - totals[horizon - switch] + totals[switch]) / (2.0 * switch)
