@@ -607,7 +607,7 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     "power-start": (lambda: PowerLaw(1.0, 1.0, 2.0), r"start must be a finite number in \[0, 1\], got 2.0"),
     "scaled-factor": (lambda: Scaled(Flat(0.5), factor=-1), r"factor must be a finite number in \[0, inf\], got -1"),
     "scaled-offset": (lambda: Scaled(Flat(0.5), offset=math.nan), "offset must be a finite number .* got nan"),
-    "table-empty": (lambda: Tabulated(()), "values must hold at least one mean, .* got \(\)"),
+    "table-empty": (lambda: Tabulated(()), r"values must hold at least one mean, .* got \(\)"),
     "table-above": (lambda: Tabulated((0.5, 1.5)), r"values must be a finite number in \[0, 1\], got 1.5"),
     "table-nan": (lambda: Tabulated((math.nan,)), "values must be a finite number .* got nan"),
     "noise-below": (lambda: Gaussian(-0.1), r"deviation must be a finite number in \[0, inf\], got -0.1"),
