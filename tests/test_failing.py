@@ -125,6 +125,9 @@ def test_where_the_chances_are_not_known_there_is_no_regret():
     task = Task("clipped", problem, (Flat(0.1), Flat(0.1)), 50, Gaussian(0.1), cascade=True)
     run = rb.simulate(task, rb.Random(), seed=0)
     assert np.isnan(run.regret).all()
+    assert np.isfinite(run.reward).all()
+    coins = Task("coins", Explicit([[0, 1]], reward="max"), task.curves, 50, rb.curves.Bernoulli(), cascade=True)
+    run = rb.simulate(coins, rb.Random(), seed=0)
     assert np.isnan(run.reward).all()
     assert np.isfinite(run.realised_reward).all()
     with pytest.raises(rb.InputError, match="known for arms that fail by chance"):

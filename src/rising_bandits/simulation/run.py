@@ -20,7 +20,7 @@ from rising_bandits.problems.tasks import Task
 from rising_bandits.simulation.environment import make_environment
 from rising_bandits.simulation.ledger import Ledger, make_ledger, super_arm_plays, with_space
 from rising_bandits.simulation.loop import play
-from rising_bandits.theory.cascade import known
+from rising_bandits.theory.cascade import expects, known
 from rising_bandits.theory.optimum import OptimalConstant, optimal_constant
 
 _interpreted = getattr(play, "py_func", play)
@@ -52,11 +52,12 @@ class Run:
     reward: Floats = field(repr=False)
     """Cumulative expected reward.
 
-    NaN for tasks with cascading feedback where the chances of failure are not known."""
+    NaN for arms that fail by chance under cascading feedback, where `rising_bandits.theory.cascade` has no formula."""
     regret: Floats = field(repr=False)
     """Cumulative expected regret against the optimal constant super arm for this horizon; may be negative.
 
-    NaN where that is not known: where ``reward`` is NaN, and where it would take listing too many super arms."""
+    NaN where that is not known: where ``reward`` is NaN, for cascading feedback of other noise than arms that fail by
+    chance, and where it would take listing too many super arms."""
     realised_reward: Floats = field(repr=False)
     """Cumulative reward of the outcomes that were drawn."""
     realised_regret: Floats = field(repr=False)
@@ -219,7 +220,7 @@ class Simulation:
             )
         unknown = np.full(self._ledger.rounds.size, np.nan)
         comparator = unknown if self.optimum is None else self.optimum.cumulative(self._ledger.rounds)
-        expected = unknown if self.task.cascade and not known(self.task) else self._ledger.expected.copy()
+        expected = unknown if self.task.cascade and not expects(self.task) else self._ledger.expected.copy()
         return Run(
             task=self.task,
             policy=repr(self.policy),

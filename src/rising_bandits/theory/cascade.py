@@ -31,6 +31,15 @@ def known(task: Task) -> bool:
     return isinstance(task.noise, Failing) and reward in (Reward("sum"), Reward("product"), Reward("harmonic"))
 
 
+def expects(task: Task) -> bool:
+    """Whether the reward that a cascade is expected to bring can be told round by round.
+
+    Arms that fail by chance need `known`. Others stop a cascade only where noise takes an outcome to 0, and count with
+    the means of those that were reached.
+    """
+    return known(task) or not isinstance(task.noise, Bernoulli | Failing)
+
+
 def all_must_succeed(task: Task) -> bool:
     """Whether a round is worth the chance that no arm fails, times the reward of the successes.
 
