@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -54,14 +54,7 @@ def draw_regret(axes: Any, bands: dict[str, Band], heading: str) -> None:
     axes.set_title(f"{heading}: {seeds}")
 
 
-def draw_ends(
-    axes: Any,
-    bands: dict[str, Band],
-    *,
-    across: float = 1.0,
-    up: float = 1.0,
-    named: Callable[[str], str] = title,
-) -> None:
+def draw_ends(axes: Any, bands: dict[str, Band], *, across: float = 1.0, up: float = 1.0) -> None:
     """Write the name of each policy at the end of its line, in the units of the axes; bands come highest first."""
     top = max(float(curve.high.max()) for curve in bands.values())
     bottom = min(0.0, *(float(curve.low.min()) for curve in bands.values()))
@@ -85,7 +78,7 @@ def draw_ends(
             clip_on=False,
         )
         weight = "bold" if style == look("crucb") else "normal"
-        axes.text(1.05 * last, height, named(label), color=style.colour, va="center", fontweight=weight)
+        axes.text(1.05 * last, height, title(label), color=style.colour, va="center", fontweight=weight)
     axes.set_xlim(0, last)
 
 
