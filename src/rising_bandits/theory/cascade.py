@@ -56,7 +56,16 @@ def success_tables(task: Task, horizon: int) -> tuple[Floats, Floats]:
     if not isinstance(task.noise, Failing):
         return means, np.ones_like(means)
     chances = np.stack([curve(plays) for curve in task.noise.chances])
-    return chances, np.divide(means, chances, out=np.zeros_like(means), where=chances > 0.0)
+    return chances, of_success(means, chances)
+
+
+def of_success(means: Floats, chances: Floats) -> Floats:
+    """What a success brings, where a try brings so much on average; 0 where there is none.
+
+    >>> of_success(np.array([0.2, 0.0]), np.array([0.5, 0.0])).tolist()
+    [0.4, 0.0]
+    """
+    return np.divide(means, chances, out=np.zeros_like(means), where=chances > 0.0)
 
 
 def _check(task: Task) -> None:

@@ -13,7 +13,7 @@ from rising_bandits._checks import Floats, Ints
 from rising_bandits.curves import Curve, Failing
 from rising_bandits.errors import InputError, TooManySuperArmsError
 from rising_bandits.problems.tasks import Task
-from rising_bandits.theory.cascade import all_must_succeed, best_of_cascade, cascade_reward, round_reward
+from rising_bandits.theory.cascade import all_must_succeed, best_of_cascade, cascade_reward, of_success, round_reward
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def _by_play(task: Task, arms: Sequence[int], horizon: int) -> Callable[[Ints], 
     assert isinstance(task.noise, Failing)
     both = _tables([*means, *(task.noise.chances[arm] for arm in arms)], horizon).T
     mean, chance = both[: len(means)], both[len(means) :]
-    gain = np.divide(mean, chance, out=np.zeros_like(mean), where=chance > 0.0)
+    gain = of_success(mean, chance)
     return lambda places: round_reward(reward, chance[places], gain[places])
 
 
