@@ -511,13 +511,16 @@ def test_a_decision_of_another_study_is_refused(storage):
     assert rb.studies.open("one", storage=storage).tell(decision, {})
 
 
-def test_a_snapshot_that_cannot_be_kept_does_not_fail_a_tell(storage, monkeypatch):
+@pytest.mark.parametrize(
+    "error", [rb.StorageError("there is no space left"), TypeError("no such state"), MemoryError()]
+)
+def test_a_snapshot_that_cannot_be_kept_does_not_fail_a_tell(storage, monkeypatch, error):
     study = make(storage)
     decision = study.ask()
     study._log._snapshot_seq = -(10**9)
 
     def fail(*_):
-        raise rb.StorageError("there is no space left")
+        raise error
 
     monkeypatch.setattr(storage_module.Writer, "keep_snapshot", fail)
     assert study.tell(decision, outcomes_for(decision)) is True

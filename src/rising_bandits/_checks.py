@@ -58,7 +58,7 @@ def integer(name: str, value: Any, *, low: int, high: int | None = None, wanted:
 def labels(name: str, values: Iterable[Any]) -> list[Any]:
     """Names of things as a list: any values that can be looked up by, such as strings, numbers or tuples."""
     if isinstance(values, str) or not isinstance(values, Iterable):
-        raise InputError(f"{name} must be a list of labels, got {values!r}")
+        raise InputError(f"{name} must be a list of labels, as in [{values!r}], got {values!r}")
     found = list(values)
     for label in found:
         try:

@@ -93,10 +93,8 @@ class Problem:
         >>> Problem(KSubsets(3, 1), labels=["x", "y", "z"]).mask(["y"]).tolist()
         [False, True, False]
         """
-        if isinstance(labels, str):
-            raise InputError(f"labels must be a list of labels, as in mask([{labels!r}]), got {labels!r}")
         blocked = np.zeros(self.n_arms, dtype=np.bool_)
-        blocked[self.arms_of(labels)] = True
+        blocked[self.arms_of(_checks.labels("labels", labels))] = True
         return blocked
 
     def ordered(self, arms: Sequence[int] | Ints) -> Ints:

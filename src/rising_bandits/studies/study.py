@@ -135,7 +135,7 @@ class Study:
         count = 1 if n is None else _checks.integer("n", n, low=1, high=MOST_AT_ONCE, wanted=wanted)
         with self._log.turn() as turn:
             fold = turn.fold
-            blocked = [self._log.key(fold, label) for label in _list("unavailable", unavailable)]
+            blocked = [self._log.key(fold, label) for label in _checks.labels("unavailable", unavailable)]
             live, mask = fold.live, fold.mask(blocked)
             expires = self.settings.expires
             underway = fold.underway(-math.inf if expires is None else turn.now - expires)
@@ -198,7 +198,7 @@ class Study:
 
     def retire(self, labels: Iterable[Label]) -> None:
         """Do not use these arms from now on. What is known of them is kept, see `restore`."""
-        names = _list("labels", labels)
+        names = _checks.labels("labels", labels)
         with self._log.turn() as turn:
             keys = [self._log.key(turn.fold, label) for label in names]
             mask = turn.fold.mask(keys)
@@ -208,7 +208,7 @@ class Study:
 
     def restore(self, labels: Iterable[Label]) -> None:
         """Use these arms again."""
-        names = _list("labels", labels)
+        names = _checks.labels("labels", labels)
         with self._log.turn() as turn:
             turn.add("restore", {"arms": [self._log.key(turn.fold, label) for label in names]})
 
@@ -217,7 +217,7 @@ class Study:
 
         Outcomes of decisions that were asked for before are of the old ones, also when they are told later.
         """
-        names = _list("labels", labels)
+        names = _checks.labels("labels", labels)
         with self._log.turn() as turn:
             keys = [self._log.key(turn.fold, label) for label in names]
             # A policy that cannot forget says so here, before anything changed.
@@ -329,12 +329,6 @@ class Study:
         with self._log.look() as (fold, _):
             known = f"{fold.decisions} decisions, round {fold.live.policy.round}"
             return f"Study({self.name!r}, {fold.live.policy!r}, {known}, {fold.arms.problem!r})"
-
-
-def _list(name: str, labels: Iterable[Label]) -> list[Label]:
-    if isinstance(labels, str) or not isinstance(labels, Iterable):
-        raise InputError(f"{name} must be a list of labels, as in [{labels!r}], got {labels!r}")
-    return list(labels)
 
 
 def _pairs(reports: Any) -> list[tuple[Any, Any]]:
