@@ -13,7 +13,7 @@ import pytest
 import rising_bandits as rb
 from rising_bandits.testing import POLICY_CHECKS, check_policy
 
-BUILT_IN = ["crucb", "r-ed-ucb", "sw-ucb", "sw-cucb", "sw-ts", "sw-cts", "oracle", "random"]
+BUILT_IN = ["crucb", "r-ed-ucb", "sw-ucb", "sw-cucb", "sw-ts", "sw-cts", "oracle", "random", "tour"]
 
 
 @pytest.mark.parametrize("check", POLICY_CHECKS, ids=lambda check: check.__name__)
@@ -219,7 +219,7 @@ def test_a_policy_that_was_not_started_says_so():
             call(rb.CRUCB())
 
 
-@pytest.mark.parametrize("name", ["crucb", "r-ed-ucb", "sw-cts", "random"])
+@pytest.mark.parametrize("name", ["crucb", "r-ed-ucb", "sw-cts", "random", "tour"])
 def test_a_mask_that_leaves_nothing_is_refused_and_changes_nothing(name):
     policy = rb.policies.by_name(name)
     policy.start(rb.tasks.get("path-easy").problem, horizon=1000, rng=0)

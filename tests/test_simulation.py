@@ -14,7 +14,7 @@ import rising_bandits as rb
 from rising_bandits.curves import Bernoulli, Exponential, Flat, Gaussian, Linear, Noiseless, PowerLaw
 from rising_bandits.simulation import Simulation, checkpoints
 
-POLICIES = ["crucb", "r-ed-ucb", "sw-ucb", "sw-cucb", "sw-ts", "sw-cts", "oracle", "random"]
+POLICIES = ["crucb", "r-ed-ucb", "sw-ucb", "sw-cucb", "sw-ts", "sw-cts", "oracle", "random", "tour"]
 
 
 def make(name: str, task: rb.Task) -> rb.Policy:

@@ -33,6 +33,7 @@ from rising_bandits.policies import (
     Policy,
     Random,
     RedUCB,
+    Tour,
 )
 from rising_bandits.problems import Problem, Reward, Task, tasks
 from rising_bandits.simulation import Run, Simulation, simulate
@@ -67,6 +68,7 @@ __all__ = [
     "StorageError",
     "Task",
     "TooManySuperArmsError",
+    "Tour",
     "curves",
     "optimal_constant",
     "oracles",

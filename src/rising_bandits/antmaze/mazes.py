@@ -182,6 +182,27 @@ class Maze:
         """The nodes of the path of least length over passable edges: the constant optimal path."""
         return tuple(nx.shortest_path(self._free_graph, self.start, self.goal, weight="length"))
 
+    @cached_property
+    def tour(self) -> tuple[tuple[int, ...], ...]:
+        """The nodes of few paths that together try every passable edge that can be tried: none is behind a wall.
+
+        Greedily, the path that tries most of those still missing; an edge is tried when all before it are passable.
+
+        >>> EASY.tour
+        ((0, 1, 2, 5, 4, 3), (0, 1, 4, 3))
+        """
+        oracle = self.problem.oracle
+        tried = {
+            tuple(arms): frozenset(itertools.takewhile(self.passable.__getitem__, arms))
+            for arms in (oracle.ordered(found).tolist() for found in oracle.super_arms())
+        }
+        missing, chosen = frozenset().union(*tried.values()), []
+        while missing:
+            best = max(tried, key=lambda arms: (len(tried[arms] & missing), -len(arms)))
+            chosen.append((self.start, *(self.edges[arm][1] for arm in best)))
+            missing -= tried[best]
+        return tuple(chosen)
+
     @property
     def problem(self) -> ShortestPath:
         """Paths from start to goal; an outcome is one over the steps of an edge, so the reward is harmonic."""

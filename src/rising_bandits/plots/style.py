@@ -18,6 +18,7 @@ NAMES = {
     "sw-cts": "SW-CTS",
     "oracle": "best constant",
     "random": "random",
+    "tour": "tour",
 }
 """How figures write the policies."""
 
@@ -46,6 +47,7 @@ _LOOKS = {
     "sw-cts": Look("#009E73", "-"),
     "oracle": Look("#000000", ":"),
     "random": Look("#999999", ":"),
+    "tour": Look("#56B4E9", ":"),
 }
 _OTHERS = ("#E69F00", "#56B4E9", "#8C510A", "#5E3C99", "#F0E442")
 PALETTE = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C510A", "#5E3C99")

@@ -12,7 +12,7 @@ from rising_bandits.policies.horizon import HorizonCRUCB
 from rising_bandits.policies.levels import BaseArmPolicy, SuperArmPolicy
 from rising_bandits.policies.plain import IndexPolicy
 from rising_bandits.policies.red_ucb import RedUCB
-from rising_bandits.policies.reference import Oracle, Random
+from rising_bandits.policies.reference import Oracle, Random, Tour
 from rising_bandits.policies.sliding import SWCTS, SWCUCB, SWTS, SWUCB
 
 __all__ = [
@@ -29,12 +29,13 @@ __all__ = [
     "Random",
     "RedUCB",
     "SuperArmPolicy",
+    "Tour",
     "by_name",
     "names",
 ]
 
 _BUILT_IN: dict[str, type[Policy]] = {
-    policy.name: policy for policy in (CRUCB, HorizonCRUCB, RedUCB, SWUCB, SWCUCB, SWTS, SWCTS, Oracle, Random)
+    policy.name: policy for policy in (CRUCB, HorizonCRUCB, RedUCB, SWUCB, SWCUCB, SWTS, SWCTS, Oracle, Random, Tour)
 }
 
 
@@ -42,7 +43,7 @@ def names() -> list[str]:
     """What the command line calls the policies.
 
     >>> names()
-    ['crucb', 'horizon-crucb', 'r-ed-ucb', 'sw-ucb', 'sw-cucb', 'sw-ts', 'sw-cts', 'oracle', 'random']
+    ['crucb', 'horizon-crucb', 'r-ed-ucb', 'sw-ucb', 'sw-cucb', 'sw-ts', 'sw-cts', 'oracle', 'random', 'tour']
     """
     return list(_BUILT_IN)
 

@@ -48,6 +48,13 @@ class Uniform(NamedTuple):
     members: Ints
 
 
+class Turns(NamedTuple):
+    """The super arms of a list, one after another."""
+
+    first: Ints
+    members: Ints
+
+
 @compiled
 def _copy(members: Ints, start: int, stop: int, out: Ints) -> int:
     for place in range(start, stop):
@@ -117,6 +124,12 @@ def _select_uniform(state: Uniform, t: int, rng: np.random.Generator, out: Ints)
     return _copy(state.members, state.first[place], state.first[place + 1], out)
 
 
+@select.register(Turns)
+def _select_turns(state: Turns, t: int, rng: np.random.Generator, out: Ints) -> int:
+    place = (t - 1) % (state.first.size - 1)
+    return _copy(state.members, state.first[place], state.first[place + 1], out)
+
+
 @learn.register(Constant)
 def _learn_constant(state: Constant, arms: Ints, outcomes: Floats, played: int) -> None:
     pass
@@ -127,6 +140,11 @@ def _learn_uniform(state: Uniform, arms: Ints, outcomes: Floats, played: int) ->
     pass
 
 
+@learn.register(Turns)
+def _learn_turns(state: Turns, arms: Ints, outcomes: Floats, played: int) -> None:
+    pass
+
+
 @roomy.register(Constant)
 def _roomy_constant(state: Constant, pushes: int) -> bool:
     return True
@@ -134,4 +152,9 @@ def _roomy_constant(state: Constant, pushes: int) -> bool:
 
 @roomy.register(Uniform)
 def _roomy_uniform(state: Uniform, pushes: int) -> bool:
+    return True
+
+
+@roomy.register(Turns)
+def _roomy_turns(state: Turns, pushes: int) -> bool:
     return True

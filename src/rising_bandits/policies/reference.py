@@ -1,17 +1,17 @@
-"""Two ends of the scale: the best constant super arm, and a uniformly random one."""
+"""Policies that learn nothing: the best constant super arm, a uniformly random one, and super arms in turn."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 
 from rising_bandits._checks import Bools, Floats, Ints
 from rising_bandits.errors import InfeasibleError, InputError, TooManySuperArmsError
 from rising_bandits.oracles.explicit import SetList, pack
-from rising_bandits.policies.actors import Constant, Uniform
+from rising_bandits.policies.actors import Constant, Turns, Uniform
 from rising_bandits.policies.base import Policy
 from rising_bandits.problems.base import Problem
 
@@ -122,3 +122,80 @@ class Random(Policy):
 
     def actor(self) -> Any:
         return None if self._list is None else Uniform(self._list.first, self._list.members)
+
+
+@dataclass(kw_only=True, eq=False)
+class Tour(Policy):
+    """Super arms in turn, the same number of rounds each: an even practice of all arms, to measure their curves.
+
+    Without ``super_arms``, given by arm numbers, these are few that together hold every base arm that some super
+    arm holds.
+
+    >>> import rising_bandits as rb
+    >>> policy = Tour()
+    >>> policy.start(rb.problems.TopK(5, k=2))
+    >>> for _ in range(4):
+    ...     arms = policy.select()
+    ...     print(arms.tolist())
+    ...     policy.observe(arms, [0.5, 0.5])
+    [0, 1]
+    [2, 3]
+    [0, 4]
+    [0, 1]
+    """
+
+    name = "tour"
+
+    super_arms: Sequence[Sequence[int]] | None = None
+
+    def _begin(self, problem: Problem, horizon: int | None) -> None:
+        oracle = problem.oracle
+        if self.super_arms is None:
+            chosen = _cover(problem)
+        elif isinstance(cast(object, self.super_arms), str) or not len(self.super_arms):
+            raise InputError(f"super_arms must be a list of super arms, as in [[0, 3], [1]], got {self.super_arms!r}")
+        else:
+            chosen = [oracle.check_super_arm(arms) for arms in self.super_arms]
+        self._list = pack([oracle.ordered(arms) for arms in chosen])
+
+    def parameters(self) -> dict[str, Any]:
+        given = self.super_arms
+        return {"super_arms": None if given is None else [[int(arm) for arm in arms] for arms in given]}
+
+    def _choose(self, mask: Bools | None) -> Ints:
+        count = self._list.first.size - 1
+        for place in range(self._round - 1, self._round - 1 + count):
+            first = self._list.first[place % count :]
+            arms = self._list.members[first[0] : first[1]]
+            if mask is None or not mask[arms].any():
+                return arms
+        if self.super_arms is None:
+            return self.problem.oracle.solve(np.ones(self.problem.n_arms), mask)
+        raise InfeasibleError(f"mask blocks all {count} super arms of this policy")
+
+    def _learn(self, arms: Ints, outcomes: Floats, played: int) -> None:
+        pass
+
+    def rebase(self, problem: Problem, origin: Sequence[int] | Ints) -> Self:
+        if self.super_arms is not None:
+            raise InputError("Tour plays the super arms that it was given; begin with a new one instead")
+        return super().rebase(problem, origin)
+
+    def indices(self) -> Floats:
+        """No arm is better than another: all 0."""
+        self._check_started()
+        return np.zeros(self.problem.n_arms)
+
+    def actor(self) -> Turns:
+        return Turns(self._list.first, self._list.members)
+
+
+def _cover(problem: Problem) -> list[Ints]:
+    """Few super arms that together hold every base arm that some super arm holds."""
+    missing = np.ones(problem.n_arms, dtype=np.bool_)
+    chosen = []
+    for arm in range(problem.n_arms):
+        if missing[arm] and (arms := problem.oracle.containing(arm, prefer=missing)) is not None:
+            chosen.append(arms)
+            missing[arms] = False
+    return chosen
