@@ -1,7 +1,10 @@
 """Mazes and bodies: what SPEC section 6 says, seen by rays, by physics and by Gymnasium's own checker."""
 
+import itertools
+
 import gymnasium
 import mujoco
+import networkx as nx
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
@@ -387,3 +390,16 @@ def test_files_that_are_no_maps_are_refused(tmp_path):
             mazes.get(str(path))
     with pytest.raises(rb.InputError, match="cell must be"):
         mazes.from_fields("bad", {"text": "####\n#..#\n####", "nodes": [[4, 4], [8, 4]], "cell": 0})
+
+
+@pytest.mark.parametrize("maze", [EASY, COMPLEX], ids=lambda maze: maze.name)
+def test_a_tour_tries_every_edge_that_any_path_can_try(maze):
+    def tried(nodes):
+        steps = list(itertools.pairwise(nodes))
+        free = [maze.passable[maze.edges.index(step)] for step in steps]
+        return set(steps[: free.index(False)] if False in free else steps)
+
+    graph = nx.DiGraph(maze.edges)
+    paths = [tuple(path) for path in nx.all_simple_paths(graph, maze.start, maze.goal)]
+    assert set(maze.tour) <= set(paths)
+    assert set().union(*map(tried, maze.tour)) == set().union(*map(tried, paths))

@@ -437,3 +437,31 @@ def test_arrays_that_are_not_contiguous_are_read_right():
         policy.observe(strided[::2], [0.5, 0.6, 0.7])
         other.observe(other.select(), [0.5, 0.6, 0.7])
     assert policy.state() == other.state()
+
+
+@pytest.mark.parametrize("task", ["path-easy", "matching-easy", "spanning-easy", "k-max"])
+def test_a_tour_holds_every_arm_and_takes_turns(task):
+    problem = rb.tasks.get(task).problem
+    policy = rb.Tour()
+    policy.start(problem)
+    rounds = []
+    for _ in range(2 * problem.n_arms):
+        rounds.append(policy.select().tolist())
+        policy.observe(rounds[-1], [0.5] * len(rounds[-1]))
+    length = rounds.index(rounds[0], 1)
+    assert {arm for arms in rounds[:length] for arm in arms} == set(range(problem.n_arms))
+    assert all(arms == rounds[place % length] for place, arms in enumerate(rounds))
+
+
+def test_a_tour_of_given_super_arms_leaves_out_those_that_are_blocked():
+    policy = rb.Tour(super_arms=[[1, 0], [2, 3]])
+    policy.start(rb.problems.TopK(4, k=2))
+    assert policy.select(mask=[True, False, False, False]).tolist() == [2, 3]
+    with pytest.raises(rb.InfeasibleError, match="mask blocks all 2 super arms of this policy"):
+        policy.select(mask=[True, False, True, False])
+    with pytest.raises(rb.InputError, match="super arms that it was given"):
+        policy.rebase(policy.problem, range(4))
+    assert rb.Tour.from_state(policy.state()).select().tolist() == [0, 1]
+    for wrong in ([], "ab", [[0]]):
+        with pytest.raises(rb.InputError):
+            rb.Tour(super_arms=wrong).start(rb.problems.TopK(4, k=2))

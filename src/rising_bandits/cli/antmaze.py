@@ -28,7 +28,8 @@ def run(
         list[str] | None,
         typer.Option(
             help="A policy, as in crucb (the default) or 'crucb(upward=True)', or all for the paper's six and oracle, "
-            "the constant optimal path that regret is measured against."
+            "the constant optimal path that regret is measured against; tour tries every edge there is to try, for "
+            "recordings."
         ),
     ] = None,
     episodes: Annotated[int | None, typer.Option(help="Episodes of a run; by default the maze's own.")] = None,
