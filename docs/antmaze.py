@@ -34,6 +34,8 @@ def rising(*arguments: object) -> str:
 def main(folders: list[str]) -> None:
     """Take over runs in place of all that were there, then make everything that follows from them."""
     found = {f"{path.parent.name}.npz": path for folder in folders for path in Path(folder).glob("*/result.npz")}
+    if folders and {name.partition("-")[0] for name in found} != {"easy", "complex"}:
+        sys.exit(f"there must be finished runs of both mazes in {', '.join(folders)}, got {', '.join(found) or 'none'}")
     for old in RUNS.glob("*.npz") if found else ():
         old.unlink()
     for name, result in found.items():

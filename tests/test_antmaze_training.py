@@ -129,6 +129,15 @@ def test_an_update_is_what_plain_numpy_says():
         strict=True,
     ):
         assert np.allclose(target, 0.995 * np.asarray(before) + 0.005 * np.asarray(now), atol=1e-6)
+    # The actor climbs the first of the new critics.
+    critic = [(np.asarray(w)[0], np.asarray(b)[0]) for w, b in agent.learner.critics]
+
+    def objective(network):
+        action = np.tanh(evaluate(np, [(np.asarray(w), np.asarray(b)) for w, b in network], seen))
+        value = evaluate(np, critic, np.concatenate([seen, action], axis=1), normalise=True)[:, 0]
+        return np.mean(value) - chosen.penalty * np.mean(action**2)
+
+    assert objective(agent.learner.actor) > objective(old.actor) + 1e-5
 
 
 def test_the_plain_view_is_relative_to_the_torso_and_pulled_while_acting():

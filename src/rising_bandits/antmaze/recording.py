@@ -5,7 +5,7 @@ runs that tried it so often, in blocks of at least `BLOCK` tries, so that no end
 made non-decreasing by isotonic regression (weighted least squares under the order, by pooling adjacent violators) and
 kept at few knots. An edge that is blocked by a wall stays at 0. A passable edge with fewer than `ENOUGH` tries in all
 borrows the curve of all passable edges together, and the file says which did. A run of the policy ``tour`` tries
-every edge that is not behind a wall.
+every edge that any path can try: it is on a path, and not behind a wall there.
 
 What is kept is rested: the chance at the n-th try of an edge. In training an edge also gains from what the ant learns
 on others, so a replay is easier to predict than training and not the same; it is for testing policies.

@@ -122,11 +122,11 @@ class TrainSpec:
 
 def _policy(maze: mazes.Maze, text: str) -> tuple[str, dict[str, Any]]:
     """A policy with the defaults of this experiment filled in."""
-    if text.strip() == "oracle":
-        return "oracle", {"super_arm": maze.arms(maze.shortest)}
-    if text.strip() == "tour":
-        return "tour", {"super_arms": [maze.arms(nodes) for nodes in maze.tour]}
     name, parameters = parse_policy(with_windows(text, SHARE))
+    if name == "oracle":
+        parameters = {"super_arm": maze.arms(maze.shortest), **parameters}
+    if name == "tour":
+        parameters = {"super_arms": [maze.arms(nodes) for nodes in maze.tour], **parameters}
     # A policy that measures the noise itself, or needs not know it, is left to do so.
     if make_policy(name, parameters).parameters().get("sigma") is not None:
         parameters = {"sigma": SIGMA, **parameters}

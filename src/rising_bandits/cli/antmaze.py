@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from rising_bandits.antmaze.pool import News
     from rising_bandits.antmaze.runs import Result, TrainSpec
 
+_LINE_SECONDS = 60.0
+"""How often a run in progress says something where there is no terminal."""
+
 app = typer.Typer(help="An ant learns to walk while a bandit learns where to send it.", no_args_is_help=True)
 
 
@@ -252,49 +255,81 @@ def _print(results: Sequence[Result], alike: Sequence[Result]) -> None:
             print_table(HEADINGS, table, 7)
 
 
+class _Watched:
+    """What is known of runs in progress: for each the episode, the time left, the path chosen, success by edge."""
+
+    def __init__(self, specs: Sequence[TrainSpec]) -> None:
+        self.specs = specs
+        self.latest: dict[int, News] = {}
+        self._begun: dict[int, tuple[int, float]] = {}
+
+    def note(self, item: News) -> None:
+        """Take in news of a run."""
+        self._begun.setdefault(item.number, (item.episode, time.monotonic()))
+        self.latest[item.number] = item
+
+    def finished(self, number: int) -> bool:
+        """Whether a run has come to its last episode."""
+        return self.latest[number].episode >= self.specs[number].episodes
+
+    def cells(self, number: int) -> list[str]:
+        """A run in words."""
+        item, spec = self.latest[number], self.specs[number]
+        first, since = self._begun[number]
+        pace = (time.monotonic() - since) / max(item.episode - first, 1)
+        left = f"{pace * (spec.episodes - item.episode) / 60:.1f} min" if item.episode > first else "–"
+        edges = "  ".join(
+            f"{label} {share:.0%}"
+            for label, share in zip(spec.maze.labels, item.success, strict=True)
+            if not np.isnan(share)
+        )
+        return [
+            f"{spec.label} {spec.seed}",
+            f"{item.episode}/{spec.episodes}",
+            left,
+            spec.maze.path_name(item.path),
+            edges,
+        ]
+
+
 @contextlib.contextmanager
-def _watch(specs: Sequence[TrainSpec], done: Sequence[int]) -> Iterator[Callable[[News], None] | None]:
-    """A table that lives on the terminal: for each run the episode, the path chosen, success by edge, time left."""
+def _watch(specs: Sequence[TrainSpec], done: Sequence[int]) -> Iterator[Callable[[News], None]]:
+    """A table that lives on the terminal; elsewhere, as in a log file, a line a minute for each run."""
     from rich.live import Live
     from rich.table import Table
 
     screen = console(stderr=True)
+    watched = _Watched(specs)
     if not screen.is_terminal:
-        yield None
+        told: dict[int, float] = {}
+
+        def tell(item: News) -> None:
+            watched.note(item)
+            if time.monotonic() - told.get(item.number, -np.inf) < _LINE_SECONDS and not watched.finished(item.number):
+                return
+            told[item.number] = time.monotonic()
+            run, episode, left, path, edges = watched.cells(item.number)
+            screen.print(f"{run}: episode {episode}, {left} left, path {path}, success {edges}", soft_wrap=True)
+
+        yield tell
         return
-    latest: dict[int, News] = {}
-    begun: dict[int, tuple[int, float]] = {}
 
     def table() -> Table:
         view = Table(box=None, header_style="bold", pad_edge=False)
         for heading in ("run", "episode", "left", "path", "success of the last 50 tries"):
             view.add_column(heading, no_wrap=heading != "success of the last 50 tries")
-        waiting = len(specs) - len(done) - len(latest)
-        for number, item in sorted(latest.items()):
-            spec = specs[number]
-            if item.episode >= spec.episodes:
-                continue
-            maze = spec.maze
-            first, since = begun[number]
-            pace = (time.monotonic() - since) / max(item.episode - first, 1)
-            left = f"{pace * (spec.episodes - item.episode) / 60:.1f} min" if item.episode > first else "–"
-            edges = "  ".join(
-                f"{label} {share:.0%}"
-                for label, share in zip(maze.labels, item.success, strict=True)
-                if not np.isnan(share)
-            )
-            view.add_row(
-                f"{spec.label} {spec.seed}", f"{item.episode}/{spec.episodes}", left, maze.path_name(item.path), edges
-            )
-        finished = len(done) + sum(item.episode >= specs[number].episodes for number, item in latest.items())
+        for number in sorted(watched.latest):
+            if not watched.finished(number):
+                view.add_row(*watched.cells(number))
+        finished = len(done) + sum(map(watched.finished, watched.latest))
+        waiting = len(specs) - len(done) - len(watched.latest)
         view.caption = f"{finished} of {len(specs)} runs finished, {waiting} not begun"
         return view
 
     with Live(table(), console=screen, refresh_per_second=2, transient=True) as live:
 
         def show(item: News) -> None:
-            begun.setdefault(item.number, (item.episode, time.monotonic()))
-            latest[item.number] = item
+            watched.note(item)
             live.update(table())
 
         yield show

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 
@@ -34,6 +34,10 @@ class Oracle(Policy):
     super_arm: Sequence[int] | None = None
 
     _revealed: Sequence[int] | None = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.super_arm is not None:
+            _check_row("super_arm", self.super_arm, "arm numbers, as in [0, 3]")
 
     def reveal(self, super_arm: Sequence[int] | Ints) -> None:
         """Take the super arm that a simulation found to be the best constant one, unless one was given."""
@@ -148,12 +152,17 @@ class Tour(Policy):
 
     super_arms: Sequence[Sequence[int]] | None = None
 
+    def __post_init__(self) -> None:
+        if self.super_arms is not None:
+            wanted = "super arms by arm numbers, as in [[0, 3], [1]]"
+            _check_row("super_arms", self.super_arms, wanted)
+            for arms in self.super_arms:
+                _check_row("super_arms", arms, wanted)
+
     def _begin(self, problem: Problem, horizon: int | None) -> None:
         oracle = problem.oracle
         if self.super_arms is None:
             chosen = _cover(problem)
-        elif isinstance(cast(object, self.super_arms), str) or not len(self.super_arms):
-            raise InputError(f"super_arms must be a list of super arms, as in [[0, 3], [1]], got {self.super_arms!r}")
         else:
             chosen = [oracle.check_super_arm(arms) for arms in self.super_arms]
         self._list = pack([oracle.ordered(arms) for arms in chosen])
@@ -188,6 +197,12 @@ class Tour(Policy):
 
     def actor(self) -> Turns:
         return Turns(self._list.first, self._list.members)
+
+
+def _check_row(name: str, values: object, wanted: str) -> None:
+    """Refuse what is not a list before it is looked into."""
+    if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray) or len(values) == 0:
+        raise InputError(f"{name} must be a list of {wanted}, got {values!r}")
 
 
 def _cover(problem: Problem) -> list[Ints]:

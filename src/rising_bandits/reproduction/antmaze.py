@@ -39,7 +39,7 @@ def plan_report(results: Sequence[Result]) -> list[Callable[[Path, bool], Part]]
         mine = [result for result in results if result.maze.name == maze]
         check_alike(mine)
         firsts = {result.spec.label: result for result in reversed(mine)}
-        if set(firsts) != {"oracle"}:
+        if set(firsts) - {"oracle", "tour"}:
             makers.append(partial(_comparison, mine))
         makers.append(partial(_learning, mine))
         makers += [partial(_policy, result) for result in reversed(firsts.values())]
@@ -166,7 +166,7 @@ episode from which the ant walks."""
 def comparison(results: Sequence[Result]) -> list[list[str]]:
     """A row of `HEADINGS` for each policy on one maze, the least regret first; none where there is no regret."""
     table = plots.regrets(results)
-    if "oracle" not in table:
+    if not _ranks(table):
         return []
     maze = results[0].maze
     best = tuple(maze.arms(maze.shortest))
