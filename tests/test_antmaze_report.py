@@ -289,6 +289,18 @@ def test_parts_of_a_result_must_fit(change, words, tmp_path):
         read_result(path)
 
 
+def test_a_tour_is_there_to_measure_and_not_compared(tmp_path):
+    runs = [make_result(policy, 0, 120) for policy in ("crucb", "oracle", "tour")]
+    assert set(plots.regrets(runs)) == {"crucb", "oracle"}
+    assert len(plan_report(runs)) == 5
+    assert record(runs)["edges"][0]["tries"] == sum(r.record.outcomes(0)[1].size for r in runs)
+
+
+def test_a_run_without_its_twin_is_told_how_to_get_one(tmp_path):
+    page = write_report([make_result("crucb", 0, 120), make_result("oracle", 1, 120)], tmp_path, film=False)
+    assert "--policy oracle --episodes 120 --seed 0" in page.read_text()
+
+
 def test_progress_counts_what_was_finished_before(monkeypatch, capsys):
     from rising_bandits.antmaze.pool import News
     from rising_bandits.cli.antmaze import _watch
@@ -307,6 +319,25 @@ def test_progress_counts_what_was_finished_before(monkeypatch, capsys):
     assert "0->1 60%" in said
 
 
+def test_progress_is_told_line_by_line_where_there_is_no_terminal(monkeypatch, capsys):
+    from rising_bandits.antmaze.pool import News
+    from rising_bandits.cli import antmaze as command
+
+    now = 0.0
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    monkeypatch.setattr(command.time, "monotonic", lambda: now)
+    specs = [TrainSpec.make("easy", "crucb", episodes=300)]
+    with command._watch(specs, []) as tell:
+        for episode in range(1, 301):
+            now += 1.0
+            tell(News(0, episode, now, (0, 3, 6), (0.5, *[float("nan")] * 6)))
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split(",")[0] for line in lines] == [
+        f"crucb 0: episode {episode}/300" for episode in (1, 61, 121, 181, 241, 300)
+    ]
+    assert lines[1].endswith("/300, 4.0 min left, path 0-1-4-3, success 0->1 50%")
+
+
 def test_the_commands_around_results(run, tmp_path, capsys):
     for seed in (0, 1):
         keep(make_result("crucb", seed, 120), tmp_path / "runs")
@@ -315,6 +346,43 @@ def test_the_commands_around_results(run, tmp_path, capsys):
     assert "trained runs" in capsys.readouterr().out
     assert run("antmaze", "record", tmp_path / "runs", "--out", tmp_path / "x.json", "--json") == 0
     assert json.loads(capsys.readouterr().out)["maze"] == "easy"
+    arguments = ["--map", tmp_path / "x.json", "--policy", "sw-cucb", "--seeds", "2", "--out", tmp_path / "again"]
+    assert run("antmaze", "replay", *arguments, "--json") == 0
+    (row,) = json.loads(capsys.readouterr().out)["rows"]
+    assert (row["runs"], row["horizon"]) == (2, 2000)
+    task = recorded.from_file(str(tmp_path / "x.json"))
+    assert (task.name, task.recorded) == ("x", True)
+    policy = rb.SWCUCB(window=0.25)
+    finals = [rb.simulate(task, policy, seed=seed).regret[-1] for seed in (0, 1)]
+    assert row["regret"] == pytest.approx(np.mean(finals))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (None, "cannot be read: No such file"),
+        ("{", "is not a recording"),
+        ("[]", "is not a recording"),
+        ('{"format": 0}', "format of a recording must be 1"),
+        ('{"format": 1}', "is not a recording"),
+    ],
+)
+def test_what_is_no_recording_is_refused(tmp_path, text, words):
+    path = tmp_path / "x.json"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(rb.InputError, match=words):
+        recorded.from_file(str(path))
+
+
+def test_a_recording_that_was_made_anew_is_another_task(tmp_path):
+    path = tmp_path / "x.json"
+    write_recording([make_result("crucb", 0, 120)], path)
+    before = recorded.digest_of(str(path))
+    recorded.from_file(str(path), before)
+    write_recording([make_result("crucb", 1, 120)], path)
+    with pytest.raises(rb.InputError, match=f"has changed: its digest is .*, not {before}"):
+        recorded.from_file(str(path), before)
 
 
 def test_policies_trained_one_after_another_come_together_in_the_page(run, tmp_path, capsys):
@@ -372,7 +440,7 @@ def test_the_command_replays_and_says_so(run, tmp_path, capsys):
         (["run", "--seed", "-1"], "seed must be an integer"),
         (["map", "nowhere"], "map must be one of easy, complex"),
         (["report", "nothing"], "there is no file or folder 'nothing'"),
-        (["replay", "--map", "huge"], "--map must be one of easy, complex, got 'huge'"),
+        (["replay", "--map", "huge"], "--map must be one of easy, complex, or a file"),
     ],
 )
 def test_bad_input_is_one_clear_line(run, arguments, words, capsys, tmp_path, monkeypatch):

@@ -503,6 +503,9 @@ def test_all_seven_policies_run_with_the_windows_of_the_experiment(room, tmp_pat
 
 def test_bad_input_is_refused_before_anything_is_written(tmp_path):
     for arguments, words in (
+        ({"maze": "easy", "policy": "tour(super_arms=5)"}, "super_arms must be a list of super arms"),
+        ({"maze": "easy", "policy": "tour(super_arms='ab')"}, "super_arms must be a list of super arms"),
+        ({"maze": "easy", "policy": "oracle(super_arm=3)"}, "super_arm must be a list of arm numbers"),
         ({"maze": "nowhere", "policy": "crucb"}, "map must be one of"),
         ({"maze": "easy", "policy": "best"}, "policy must be one of"),
         ({"maze": "easy", "policy": "crucb", "episodes": 6}, "episodes must be an integer of at least 7"),
@@ -555,3 +558,9 @@ def test_a_maze_of_ones_own_is_trained_in(tmp_path):
     while not training.done:
         training.episode()
     assert training.record.episodes == 3
+
+
+def test_a_policy_of_a_maze_is_the_same_run_with_brackets_or_without():
+    for name in ("tour", "oracle", "crucb"):
+        assert TrainSpec.make("easy", f"{name}()") == TrainSpec.make("easy", name)
+    assert TrainSpec.make("easy", "oracle(super_arm=[1])").key == "easy-oracle-super-arm-1-0"

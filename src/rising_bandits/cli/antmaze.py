@@ -164,12 +164,14 @@ def record(
         ],
         5,
     )
-    out.print(f"\nfile: {out_file}", soft_wrap=True)
+    out.print(f"\nfile: {out_file}, for rising antmaze replay --map {out_file}", soft_wrap=True)
 
 
 @app.command("replay")
 def replay(
-    maze: Annotated[list[str] | None, typer.Option("--map", help="easy or complex; by default both.")] = None,
+    maze: Annotated[
+        list[str] | None, typer.Option("--map", help="easy, complex (by default both), or a file made by record.")
+    ] = None,
     policy: Annotated[
         list[str] | None,
         typer.Option(help="A policy, as in horizon-crucb, or all (the default) for the paper's six and the oracle."),
@@ -186,16 +188,28 @@ def replay(
     from rising_bandits.experiments.plan import with_windows
     from rising_bandits.problems import recorded
 
-    names = [f"antmaze-{name}" for name in maze] if maze else list(recorded.NAMES)
-    if unknown := [name for name in names if name not in recorded.NAMES]:
-        known = ", ".join(name.removeprefix("antmaze-") for name in recorded.NAMES)
-        raise InputError(f"--map must be one of {known}, got {unknown[0].removeprefix('antmaze-')!r}")
+    names = [_recording(name) for name in maze] if maze else list(recorded.NAMES)
     texts = [
         text for given in policy or ["all"] for text in ([*PAPER_POLICIES, "oracle"] if given == "all" else [given])
     ]
     texts = [with_windows(text, recorded.SHARE) for text in texts]
     plan = make_plan(names, texts, seeds=seeds, first_seed=first_seed)
     report_runs(plan, out_folder, workers, plot=True, as_json=as_json)
+
+
+def _recording(name: str) -> str:
+    """The task of a recording, by the name of its map or by its file."""
+    from rising_bandits.problems import recorded
+
+    if (task := f"antmaze-{name}") in recorded.NAMES:
+        return task
+    if not name.endswith(".json"):
+        known = ", ".join(task.removeprefix("antmaze-") for task in recorded.NAMES)
+        raise InputError(f"--map must be one of {known}, or a file made by rising antmaze record, got {name!r}")
+    recorded.from_file(name)
+    path = str(Path(name).resolve())
+    # Runs are kept by the words of their task: a file made anew under the same name must be another one.
+    return f"{recorded.__name__}:from_file(path={path!r}, digest={recorded.digest_of(path)!r})"
 
 
 def _row(result: Result) -> dict[str, Any]:

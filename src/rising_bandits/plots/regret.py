@@ -22,7 +22,8 @@ def regret_heading(task: str) -> str:
     >>> regret_heading("path-easy")
     'path-easy'
     """
-    return f"{task} (replayed)" if make_task(task).recorded else task
+    made = make_task(task)
+    return f"{made.name} (replayed)" if made.recorded else task
 
 
 def regret_bands(runs: Sequence[StoredRun], task: str) -> dict[str, Band]:

@@ -7,8 +7,10 @@ failure ends the round.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -66,3 +68,25 @@ def make(name: str, data: dict[str, Any]) -> Task:
 def get(name: str) -> Task:
     """A recorded task by name."""
     return make(name, read(name))
+
+
+def from_file(path: str, digest: str | None = None) -> Task:
+    """The task of one's own recording, a file that ``rising antmaze record`` wrote, named after the file.
+
+    With a ``digest``, see `digest_of`, a file that has changed since is refused.
+    """
+    try:
+        found, text = digest_of(path), Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"recording {path!r} cannot be read: {error.strerror}") from None
+    if digest not in (None, found):
+        raise InputError(f"recording {path!r} has changed: its digest is {found}, not {digest}")
+    try:
+        return make(Path(path).stem, json.loads(text))
+    except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{path!r} is not a recording, as rising antmaze record makes them: {error!r}") from None
+
+
+def digest_of(path: str) -> str:
+    """A short fingerprint of a file."""
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:12]
