@@ -360,7 +360,7 @@ def test_a_state_is_not_loaded_into_another_problem():
         (lambda p: p.absorb(3, np.array([0.5])), "arm must be an integer from 0 to 2, got 3"),
         (lambda p: p.absorb(0, np.array([0.5, 7.0])), r"outcomes must be numbers in \[0, 1\], got .*7.0.* for arm 'x'"),
         (lambda p: p.select(mask=np.array([True, True, False])), "blocked: 'x', 'y'"),
-        (lambda p: p.problem.mask("xy"), r"mask\(\['xy'\]\)"),
+        (lambda p: p.problem.mask("xy"), r"as in \['xy'\], got 'xy'"),
     ],
 )
 def test_quiet_traps_are_refused_and_labels_are_named(call, message):
