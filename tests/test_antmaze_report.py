@@ -293,6 +293,7 @@ def test_a_tour_is_there_to_measure_and_not_compared(tmp_path):
     runs = [make_result(policy, 0, 120) for policy in ("crucb", "oracle", "tour")]
     assert set(plots.regrets(runs)) == {"crucb", "oracle"}
     assert len(plan_report(runs)) == 5
+    assert "not in this comparison" not in write_report(runs, tmp_path, film=False).read_text()
     assert record(runs)["edges"][0]["tries"] == sum(r.record.outcomes(0)[1].size for r in runs)
 
 
@@ -348,13 +349,17 @@ def test_the_commands_around_results(run, tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["maze"] == "easy"
     arguments = ["--map", tmp_path / "x.json", "--policy", "sw-cucb", "--seeds", "2", "--out", tmp_path / "again"]
     assert run("antmaze", "replay", *arguments, "--json") == 0
-    (row,) = json.loads(capsys.readouterr().out)["rows"]
+    said = json.loads(capsys.readouterr().out)
+    assert str(tmp_path / "again" / "regret-x.png") in said["figures"]
+    (row,) = said["rows"]
     assert (row["runs"], row["horizon"]) == (2, 2000)
     task = recorded.from_file(str(tmp_path / "x.json"))
     assert (task.name, task.recorded) == ("x", True)
     policy = rb.SWCUCB(window=0.25)
     finals = [rb.simulate(task, policy, seed=seed).regret[-1] for seed in (0, 1)]
     assert row["regret"] == pytest.approx(np.mean(finals))
+    assert run("antmaze", "replay", *arguments) == 0
+    assert "x: 2,000 rounds" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -14,7 +15,7 @@ import typer
 from rising_bandits import __version__
 from rising_bandits.cli.output import out, print_heading, print_json, print_table, progress_bar
 from rising_bandits.errors import InputError
-from rising_bandits.experiments import RunSpec, StoredRun, make_plan, read_run, run_plan, summarise
+from rising_bandits.experiments import RunSpec, StoredRun, make_plan, make_task, read_run, run_plan, summarise
 
 _SMALL = 10.0
 
@@ -58,12 +59,11 @@ def report_runs(plan: list[RunSpec], out_folder: Path, workers: int | None, *, p
     rows = summarise(runs)
     figures: list[Path] = []
     if plot:
-        from rising_bandits.experiments import make_task
         from rising_bandits.plots import plot_overview, plot_recording, plot_regret
 
-        for name in dict.fromkeys(spec.task for spec in plan):
+        for name, shown in _shown(plan).items():
             # A task by module:function has a name that no file should have.
-            file = re.sub(r"[^A-Za-z0-9.-]+", "-", name).strip("-")
+            file = re.sub(r"[^A-Za-z0-9.-]+", "-", shown).strip("-")
             figures += plot_regret(runs, name, out_folder / f"regret-{file}.png")
             if make_task(name).recorded:
                 figures += plot_recording(name, out_folder / f"recording-{file}.png")
@@ -76,7 +76,7 @@ def report_runs(plan: list[RunSpec], out_folder: Path, workers: int | None, *, p
         return
     for name in dict.fromkeys(row.task for row in rows):
         mine = [row for row in rows if row.task == name]
-        print_heading(name, f": {mine[0].horizon:,} rounds")
+        print_heading(_shown(plan)[name], f": {mine[0].horizon:,} rounds")
         print_table(
             ["policy", "seeds", "final regret", "± 99%", "of optimum", "optimal plays", "µs/round"],
             [
@@ -96,6 +96,13 @@ def report_runs(plan: list[RunSpec], out_folder: Path, workers: int | None, *, p
     out.print(f"\nresults: {out_folder}/runs, settings: {out_folder}/settings.json", soft_wrap=True)
     for path in figures:
         out.print(f"figure: {path}", soft_wrap=True)
+
+
+def _shown(plan: Sequence[RunSpec]) -> dict[str, str]:
+    """How each task of a plan is called: a recording of one's own by its file, unless two have the same name."""
+    tasks = {text: make_task(text) for text in dict.fromkeys(spec.task for spec in plan)}
+    names = [task.name for task in tasks.values()]
+    return {text: task.name if task.recorded and names.count(task.name) == 1 else text for text, task in tasks.items()}
 
 
 def _places(value: float) -> str:

@@ -203,9 +203,10 @@ def _comparison(results: list[Result], folder: Path, film: bool) -> Part:
     if not rows:
         part.text.append(_advice(results))
         return part
-    if left := len(results) - len(plots.comparable(results)):
+    contest = [result for result in results if result.spec.policy != "tour"]
+    if left := len(contest) - len(plots.comparable(contest)):
         part.text.append(
-            f"{left} of {len(results)} runs are not in this comparison: they have seeds or numbers of episodes that "
+            f"{left} of {len(contest)} runs are not in this comparison: they have seeds or numbers of episodes that "
             "not all of the paper's policies have."
         )
     table = plots.regrets(results)
