@@ -45,6 +45,17 @@ def test_the_ant_learns_the_first_edge_and_the_bottleneck_on_four_of_five_seeds(
     assert sum(good) >= 0.8 * len(alone)
 
 
+def test_what_is_told_of_presets_is_in_the_runs_that_are_here():
+    told = json.loads((ROOT / "docs" / "data" / "antmaze-presets.json").read_text(encoding="utf-8"))["rows"]
+    told = [row for row in told if (row["feel"], row["random_share_end"]) == (CPU.feel, CPU.random_share_end)]
+    alone = [r for r in on("easy") if r.spec.label == "oracle"]
+    alone += find_results([ROOT / "docs" / "data" / "antmaze-heldout"])
+    assert {row["seed"]: (row["0->1"], row["1->4"]) for row in told} == {
+        result.spec.seed: (last_success(result, "0->1"), last_success(result, "1->4")) for result in alone
+    }
+    assert all(result.spec.settings == CPU.as_dict() for result in alone)
+
+
 @pytest.mark.parametrize("maze", ["easy", "complex"])
 def test_the_recording_is_what_the_command_makes_of_the_runs(maze):
     path = resources.files("rising_bandits.problems") / "data" / f"antmaze-{maze}.json"
