@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -192,6 +193,26 @@ def test_an_edge_never_tried_is_never_counted(seed, share):
         steps = [s for e, s in zip(record.episode, record.steps, strict=True) if e == episode]
         whole = len(steps) == len(path) and all(steps)
         assert rewards[episode - 1] == pytest.approx(1.0 / sum(steps) if whole else 0.0)
+
+
+@pytest.mark.parametrize(("successes", "share"), [(0, 0.4), (5, 0.25), (10, 0.1), (99, 0.1)])
+def test_random_actions_are_held_and_grow_rarer_with_every_edge_reached(monkeypatch, successes, share):
+    chosen = replace(SMALL, noise=0.0, random_share=0.4, random_share_end=0.1, random_successes=10, hold=4)
+    training = TrainSpec.make("easy", "oracle", seed=3, settings=chosen).begin()
+    monkeypatch.setattr(training.agent, "act", lambda observation, goal: np.zeros(8))
+    taken = []
+    for _ in range(120):
+        training.record.successes = successes
+        actions = []
+        assert training._walk(0, [training.world.reset(training._start)], actions, []) == 0
+        pushed = [tuple(action) for action in actions if action.any()]
+        # Each push lasts four steps, but for the last one, which the end of the try may cut.
+        lengths = list(Counter(pushed).values())
+        assert set(lengths[:-1]) <= {4}
+        assert set(lengths) <= {1, 2, 3, 4}
+        taken.append(len(pushed) / len(actions))
+    # 120 tries of 100 steps: one deviation of the share is below 0.01.
+    assert abs(np.mean(taken) - share) < 0.03
 
 
 def test_an_edge_without_a_step_left_is_not_tried():

@@ -31,6 +31,8 @@ class Record:
     """For each try: the edge."""
     steps: list[int] = field(default_factory=list)
     """For each try: the steps it took; 0 where it failed."""
+    successes: int = field(init=False, default=0)
+    """How many tries reached their node."""
     paths: list[tuple[int, ...]] = field(default_factory=list)
     """For each episode: the edges that were chosen, in order."""
     env_steps: list[int] = field(default_factory=list)
@@ -65,6 +67,7 @@ class Record:
             self.episode.append(self.episodes)
             self.arm.append(arm)
             self.steps.append(steps)
+            self.successes += steps > 0
         if last or self.episodes in MARKS:
             self.pictures[self.episodes] = self.positions.copy()
 
@@ -89,6 +92,7 @@ class Record:
         record = cls(maze)
         tries, paths, positions = (np.asarray(data[name]) for name in ("tries", "paths", "positions"))
         record.episode, record.arm, record.steps = (row.tolist() for row in tries)
+        record.successes = int(np.count_nonzero(tries[2]))
         record.paths = [tuple(int(arm) for arm in row if arm >= 0) for row in paths]
         record.env_steps = data["env_steps"].tolist()
         if len(record.env_steps) != len(paths) or positions.shape != record.positions.shape:

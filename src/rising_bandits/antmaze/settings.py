@@ -49,24 +49,24 @@ class Settings:
     random_share: float = 0.2
     """Share of actions that are uniformly random, at first."""
     random_share_end: float = 0.01
-    """The same at the end of ``random_steps`` and after."""
-    random_steps: int = 60_000
-    """Steps over which the share of random actions falls."""
-    penalty: float = 0.01
-    """Weight of the squared action in the actor's loss."""
+    """The same once ``random_successes`` edges were reached."""
+    random_successes: int = 300
+    """Edges reached while the share of random actions falls: an ant that does not walk yet goes on exploring."""
+    hold: int = 5
+    """Steps for which a random action is held: a push of a single step moves the ant nowhere."""
+    penalty: float = 1.0
+    """Weight of the squared action in the actor's loss: with little, torques stay at their ends and the ant stands."""
     relabel: float = 0.8
     """Share of goals replaced by a place reached later in the same episode."""
     relabel_within: int = 100
     """At most so many steps later."""
     reach: float = 2.0
     """While acting, a goal further away than this is pulled to this distance."""
-    steps_per_update: int = 2
+    steps_per_update: int = 3
     chunk: int = 10
     """Updates compiled into one call."""
     warm_up: int = 50
     """Episodes of random actions before the first episode that counts."""
-    hold: int = 5
-    """Steps for which a random action of the warm-up is held."""
     integrator: str = "RK4"
 
     def __post_init__(self) -> None:
@@ -81,7 +81,7 @@ class Settings:
         object.__setattr__(self, "hidden", tuple(_checks.integer("hidden", size, low=1) for size in self.hidden))
         for name in ("n_step", "polyak_every", "actor_every", "batch", "relabel_within", "steps_per_update", "chunk"):
             _checks.integer(name, getattr(self, name), low=1)
-        for name in ("warm_up", "hold", "random_steps"):
+        for name in ("warm_up", "hold", "random_successes"):
             _checks.integer(name, getattr(self, name), low=1)
         for name in ("actor_rate", "critic_rate", "reach"):
             _checks.number(name, getattr(self, name), low=0.0, open_low=True)
@@ -118,6 +118,7 @@ PAPER = Settings(
     batch=1024,
     lowest=-80.0,
     random_share_end=0.2,
+    penalty=0.01,
     steps_per_update=1,
     warm_up=200,
     hold=1,

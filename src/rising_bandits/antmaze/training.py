@@ -110,13 +110,18 @@ class Training:
         """Try one edge; the steps it took, or 0 if it failed or the episode's steps ran out."""
         goal = self.maze.nodes[self.maze.edges[arm][1]]
         rng, settings = self._explore, self.settings
-        gone = min(1.0, self.buffer.steps / settings.random_steps)
+        gone = min(1.0, self.record.successes / settings.random_successes)
         share = settings.random_share + gone * (settings.random_share_end - settings.random_share)
+        # Of all steps the share is random, though a random action once begun is held for several.
+        begin = share / (settings.hold - share * (settings.hold - 1))
+        held = 0
         for step in range(1, self.maze.edge_steps + 1):
             if len(actions) >= self.maze.steps:
                 return 0
-            if rng.random() < share:
-                action = rng.uniform(-1.0, 1.0, 8)
+            if held > 0:
+                held -= 1
+            elif rng.random() < begin:
+                action, held = rng.uniform(-1.0, 1.0, 8), settings.hold - 1
             else:
                 action = self.agent.act(observations[-1], goal) + settings.noise * rng.standard_normal(8)
                 action = np.minimum(np.maximum(action, -1.0), 1.0)
