@@ -29,9 +29,9 @@ def on(maze):
 
 
 def test_every_policy_was_trained_with_the_settings_that_are_the_default():
-    for seed in range(3):
+    for seed in (10, 11, 12):
         assert {r.spec.label for r in on("easy") if r.spec.seed == seed} >= set(POLICIES)
-    assert {r.spec.label for r in on("complex") if r.spec.seed == 0} >= ON_COMPLEX
+    assert {r.spec.label for r in on("complex") if r.spec.seed == 10} >= ON_COMPLEX
     for result in RESULTS:
         assert result.spec.settings == CPU.as_dict()
         assert result.record.episodes == result.spec.episodes == result.maze.episodes
@@ -41,19 +41,9 @@ def test_every_policy_was_trained_with_the_settings_that_are_the_default():
 def test_the_ant_learns_the_first_edge_and_the_bottleneck_on_four_of_five_seeds():
     alone = [r for r in on("easy") if r.spec.label == "oracle"]
     good = [all(last_success(result, edge) > 0.5 for edge in ("0->1", "1->4")) for result in alone]
-    assert len(alone) >= 5
+    # Seeds 0 to 9 and 100 to 106 had a part in choosing settings, and say nothing about others.
+    assert {result.spec.seed for result in alone} == set(range(10, 20))
     assert sum(good) >= 0.8 * len(alone)
-
-
-def test_what_is_told_of_presets_is_in_the_runs_that_are_here():
-    told = json.loads((ROOT / "docs" / "data" / "antmaze-presets.json").read_text(encoding="utf-8"))["rows"]
-    told = [row for row in told if (row["feel"], row["random_share_end"]) == (CPU.feel, CPU.random_share_end)]
-    alone = [r for r in on("easy") if r.spec.label == "oracle"]
-    alone += find_results([ROOT / "docs" / "data" / "antmaze-heldout"])
-    assert {row["seed"]: (row["0->1"], row["1->4"]) for row in told} == {
-        result.spec.seed: (last_success(result, "0->1"), last_success(result, "1->4")) for result in alone
-    }
-    assert all(result.spec.settings == CPU.as_dict() for result in alone)
 
 
 @pytest.mark.parametrize("maze", ["easy", "complex"])

@@ -149,6 +149,11 @@ class Result:
         """The maze of the run."""
         return self.record.maze
 
+    @property
+    def competes(self) -> bool:
+        """Whether its regret says something: a tour is there to measure edges, not to be compared."""
+        return self.spec.policy != "tour"
+
 
 def _write_npz(path: Path, arrays: dict[str, Any], *, small: bool) -> None:
     with replacing(path) as aside, aside.open("wb") as file:

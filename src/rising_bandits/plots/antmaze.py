@@ -122,11 +122,10 @@ def comparable(results: Sequence[Result]) -> list[Result]:
     """The runs that have a twin: the constant optimal path with the same seed and episodes.
 
     Seeds differ much, so that only those count which all have of the paper's policies that are there, if there are
-    any. A variant of a policy beside them leaves that as it is, and counts on those of the seeds that it has. A tour
-    is there to measure, not to be compared.
+    any. A variant of a policy beside them leaves that as it is, and counts on those of the seeds that it has.
     """
     longest = max((r.record.episodes for r in results if r.spec.label == "oracle"), default=0)
-    runs = [result for result in results if result.record.episodes == longest and result.spec.policy != "tour"]
+    runs = [result for result in results if result.competes and result.record.episodes == longest]
     seeds: dict[str, set[int]] = {}
     for result in runs:
         seeds.setdefault(result.spec.label, set()).add(result.spec.seed)

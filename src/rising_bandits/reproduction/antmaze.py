@@ -39,7 +39,7 @@ def plan_report(results: Sequence[Result]) -> list[Callable[[Path, bool], Part]]
         mine = [result for result in results if result.maze.name == maze]
         check_alike(mine)
         firsts = {result.spec.label: result for result in reversed(mine)}
-        if set(firsts) - {"oracle", "tour"}:
+        if any(result.competes for label, result in firsts.items() if label != "oracle"):
             makers.append(partial(_comparison, mine))
         makers.append(partial(_learning, mine))
         makers += [partial(_policy, result) for result in reversed(firsts.values())]
@@ -203,7 +203,7 @@ def _comparison(results: list[Result], folder: Path, film: bool) -> Part:
     if not rows:
         part.text.append(_advice(results))
         return part
-    contest = [result for result in results if result.spec.policy != "tour"]
+    contest = [result for result in results if result.competes]
     if left := len(contest) - len(plots.comparable(contest)):
         part.text.append(
             f"{left} of {len(contest)} runs are not in this comparison: they have seeds or numbers of episodes that "
