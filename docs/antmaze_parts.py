@@ -48,14 +48,14 @@ def run(change: dict[str, Any], seed: int) -> dict[str, Any]:
         training.episode()
         if training.record.episodes == EARLY:
             ends = at_their_ends(training)
-    # An edge that was never tried has no success to tell.
     result = Result(spec, training.record, np.zeros((0, 15), dtype=np.float32), 0.0)
+    through = last_success(result, "1->4")
     return {
         "change": change,
         "seed": seed,
         "episodes": EPISODES,
         "walks from": walks_from(result),
-        "1->4": None if np.isnan(through := last_success(result, "1->4")) else through,
+        "1->4": None if np.isnan(through) else through,  # never tried
         f"torques at their ends, episode {EARLY}": ends,
     }
 

@@ -53,7 +53,7 @@ class Settings:
     random_successes: int = 300
     """Edges reached while the share of random actions falls: an ant that does not walk yet goes on exploring."""
     hold: int = 5
-    """Steps for which a random action is held: a push of a single step moves the ant nowhere."""
+    """Steps for which a random action is held, to move the ant further."""
     penalty: float = 1.0
     """Weight of the squared action in the actor's loss: with little, torques stay at their ends and the ant stands."""
     relabel: float = 0.8
