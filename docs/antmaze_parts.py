@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import multiprocessing
-import os
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from itertools import product
@@ -18,13 +17,21 @@ from typing import Any
 
 import numpy as np
 
+from rising_bandits.antmaze.pool import one_core
 from rising_bandits.antmaze.runs import Result, TrainSpec
 from rising_bandits.antmaze.settings import CPU
 from rising_bandits.antmaze.training import Training
 from rising_bandits.reproduction.antmaze import last_success, walks_from
 
 OUT = Path(__file__).parent / "data" / "antmaze-parts.json"
-CHANGES: tuple[dict[str, Any], ...] = ({}, {"penalty": 0.01}, {"hold": 1}, {"feel": 0.0}, {"view": "plain"})
+CHANGES: tuple[dict[str, Any], ...] = (
+    {},
+    {"penalty": 0.01},
+    {"hold": 1},
+    {"random_successes": 1},
+    {"feel": 0.0},
+    {"view": "plain"},
+)
 SEEDS = (100, 101, 102)
 EPISODES = 600
 EARLY = 100
@@ -51,23 +58,22 @@ def run(change: dict[str, Any], seed: int) -> dict[str, Any]:
     result = Result(spec, training.record, np.zeros((0, 15), dtype=np.float32), 0.0)
     through = last_success(result, "1->4")
     return {
-        "change": change,
+        "change": ", ".join(f"{name}={value}" for name, value in change.items()) or "as it is",
         "seed": seed,
-        "episodes": EPISODES,
         "walks from": walks_from(result),
         "1->4": None if np.isnan(through) else through,  # never tried
-        f"torques at their ends, episode {EARLY}": ends,
+        "torques": ends,
     }
 
 
 def main() -> None:
     """Every part and every seed, as many at a time as there are cores."""
-    os.environ["OMP_NUM_THREADS"] = "1"
     context = multiprocessing.get_context("spawn")
     changes, seeds = zip(*product(CHANGES, SEEDS), strict=True)
-    with ProcessPoolExecutor(mp_context=context) as pool:
+    with ProcessPoolExecutor(mp_context=context, initializer=one_core) as pool:
         rows = list(pool.map(run, changes, seeds))
-    OUT.write_text(json.dumps({"rows": rows}, indent=1) + "\n", encoding="utf-8")
+    data = {"episodes": EPISODES, "torques after": EARLY, "rows": rows}
+    OUT.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
