@@ -55,7 +55,7 @@ class Settings:
     hold: int = 5
     """Steps for which a random action is held, to move the ant further."""
     penalty: float = 1.0
-    """Weight of the squared action in the actor's loss: with little, torques go to their ends and the ant walks late."""
+    """Weight of the squared action in the actor's loss: with little, torques go to their ends and walking is late."""
     relabel: float = 0.8
     """Share of goals replaced by a place reached later in the same episode."""
     relabel_within: int = 100

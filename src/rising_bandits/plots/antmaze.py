@@ -14,7 +14,7 @@ from rising_bandits.antmaze.runs import POLICIES
 from rising_bandits.experiments import Band
 from rising_bandits.experiments.statistics import half_width
 from rising_bandits.plots.regret import draw_ends
-from rising_bandits.plots.style import PALETTE, figure, figures, looks, save, title
+from rising_bandits.plots.style import PALETTE, figure, figures, looks, one_of_many, save, title
 
 if TYPE_CHECKING:
     from rising_bandits._checks import Floats
@@ -102,11 +102,10 @@ def plot_learning(results: Sequence[Result], edges: Sequence[str], path: Path) -
         for axes, edge in zip(row, edges, strict=True):
             arm = maze.labels.index(edge)
             for place, result in enumerate(results):
-                colour = PALETTE[place % len(PALETTE)]
                 share = success_by_episode(result.record, arm)
-                axes.plot(np.arange(1, share.size + 1), share, color=colour, label=f"seed {result.spec.seed}")
+                axes.plot(np.arange(1, share.size + 1), share, label=f"seed {result.spec.seed}", **one_of_many(place))
             axes.axhline(0.5, color="#666666", linewidth=0.8, linestyle=":")
-            axes.set_ylim(0, 1)
+            axes.set_ylim(0, 1.02)
             axes.set_xlim(0, results[0].record.episodes)
             axes.set_xlabel("episode")
             axes.set_title(f"edge {edge.replace('->', '→')}")

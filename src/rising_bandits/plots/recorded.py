@@ -10,7 +10,7 @@ from rising_bandits.curves import Failing
 from rising_bandits.errors import InputError
 from rising_bandits.experiments import make_task
 from rising_bandits.plots.regret import regret_heading
-from rising_bandits.plots.style import PALETTE, figure, save
+from rising_bandits.plots.style import figure, one_of_many, save
 from rising_bandits.theory import optimal_constant
 
 
@@ -30,7 +30,7 @@ def plot_recording(task: str, path: Path) -> list[Path]:
             axes.plot(plays, chances[arm](plays), color="#BBBBBB", linewidth=0.9, label=name)
         for place, arm in enumerate(best):
             name = str(instance.problem.labels[arm]).replace("->", "→")
-            axes.plot(plays, chances[arm](plays), color=PALETTE[place % len(PALETTE)], linewidth=1.8, label=name)
+            axes.plot(plays, chances[arm](plays), linewidth=1.8, label=name, **one_of_many(place))
         axes.set_xlim(0, last)
         axes.set_ylim(0, 1.02)
         axes.set_xlabel("tries of the edge")

@@ -56,6 +56,16 @@ EARLY, LATE = "#999999", "#D55E00"
 """Early peakers and late bloomers."""
 
 
+def one_of_many(place: int) -> dict[str, Any]:
+    """Colour and dashes of a line that is no policy; where the colours are used up, they come again with other dashes.
+
+    >>> one_of_many(0), one_of_many(len(PALETTE))
+    ({'color': '#D55E00', 'linestyle': '-'}, {'color': '#D55E00', 'linestyle': '--'})
+    """
+    dashes = ("-", "--", ":", "-.")
+    return {"color": PALETTE[place % len(PALETTE)], "linestyle": dashes[place // len(PALETTE) % len(dashes)]}
+
+
 def look(label: str) -> Look:
     """The look of a policy, by the label of its runs; policies that are not known get one by their name."""
     name = label.partition("(")[0]
