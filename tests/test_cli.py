@@ -103,7 +103,8 @@ def test_the_command_is_installed_and_tells_its_version():
 
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path, workers):
-    command = [RISING, "run", "spanning-complex", "--policy", "sw-ts", "--seeds", "2", "--horizon", "200000"]
+    # Longer than all patience below, so that the run is never over before it is stopped.
+    command = [RISING, "run", "spanning-complex", "--policy", "sw-ts", "--seeds", "2", "--horizon", "5000000"]
     command += ["--out", str(tmp_path), "--workers", workers]
     patience = 2
     # A worker that has not begun yet has nothing to save: then the same command is given longer.
