@@ -101,6 +101,11 @@ def test_the_command_is_installed_and_tells_its_version():
     assert "tasks" in done.stdout
 
 
+def hears_ctrl_c():
+    # Tests that a script started in the background ignore Ctrl-C, and what they start would as well.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path, workers):
     # Longer than all patience below, so that the run is never over before it is stopped.
@@ -111,7 +116,9 @@ def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path, workers):
     while not list((tmp_path / "partial").glob("*.gz")):
         patience *= 2
         assert patience < 300
-        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        process = subprocess.Popen(
+            command, stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=hears_ctrl_c
+        )
         while not (tmp_path / "settings.json").exists() and process.poll() is None:
             time.sleep(0.05)
         time.sleep(patience)
