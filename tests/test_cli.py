@@ -123,7 +123,11 @@ def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path, workers):
             time.sleep(0.05)
         time.sleep(patience)
         os.killpg(process.pid, signal.SIGINT)
-        _, errors = process.communicate(timeout=120)
+        try:
+            _, errors = process.communicate(timeout=120)
+        finally:
+            if process.poll() is None:  # deaf: it must not go on beside the other tests
+                os.killpg(process.pid, signal.SIGKILL)
         assert process.returncode == 130
         assert errors.strip().splitlines()[-1] == "rising: stopped; the same command goes on where it was"
 

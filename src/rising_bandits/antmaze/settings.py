@@ -17,7 +17,7 @@ INTEGRATORS = ("RK4", "implicitfast", "Euler")
 class Settings:
     """Goal-conditioned TD3 (Fujimoto et al., 2018) with hindsight (Andrychowicz et al., 2017).
 
-    The defaults are the preset ``cpu``: what learned fastest on one core.
+    The defaults are the preset ``cpu``, chosen for one core; the guide to AntMaze tells how.
 
     >>> Settings(batch=128).batch
     128
