@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rising_bandits as rb
-from rising_bandits.policies.coarse import effective_window
-from rising_bandits.policies.rising import window_of
+from rising_bandits.policies.rules.coarse import effective_window
+from rising_bandits.policies.rules.rising import window_of
 from rising_bandits.testing import check_policy
 
 ONE = rb.problems.TopK(["x"], k=1)
@@ -52,7 +52,7 @@ def test_the_coarse_index_is_the_exact_index_of_its_window(seed, plays, epsilon,
     policy = rb.CRUCB(epsilon=epsilon, sigma=0.1, resolution=resolution, upward=upward)
     policy.start(ONE)
     policy.absorb(0, outcomes)
-    policy.pass_rounds(plays)
+    policy._pass_rounds(plays)
     step = naive_steps(plays, epsilon, resolution)
     n = plays - plays % step
     h = effective_window(n, step, epsilon)
@@ -149,7 +149,7 @@ def test_rebase_is_the_same_as_taking_the_plays_in_again(make, rounds):
         for label, outcome in zip(labels, outcomes, strict=True):
             if label in ("a", "d"):
                 plain.absorb(new_problem.index(label), np.array([outcome]))
-    plain.pass_rounds(rounds)
+    plain._pass_rounds(rounds)
     plain.rng, moved.rng = np.random.default_rng(4), np.random.default_rng(4)
     assert moved.indices().tolist() == plain.indices().tolist()
     assert moved.plays.tolist() == plain.plays.tolist()
@@ -178,7 +178,7 @@ def test_an_arm_that_was_given_up_is_looked_at_anew():
     policy = rb.CRUCB(sigma=0.1)
     policy.start(old_problem, rng=0)
     play(policy, old_problem, 10, seed=0)
-    policy.give_up([2])
+    policy._give_up([2])
     assert policy.indices()[2] == 1.0
     moved = policy.rebase(rb.problems.TopK(["a", "b", "c"], k=1), [0, 1, 2])
     assert np.isinf(moved.indices()[2])

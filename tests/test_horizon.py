@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rising_bandits as rb
-from rising_bandits.policies.outlook import mean_outlook, mean_rise, plays_to_rise, rise
-from rising_bandits.policies.remaining import clock
+from rising_bandits.policies.rules.decay import mean_outlook, mean_rise, plays_to_rise, rise
+from rising_bandits.policies.rules.horizon import clock
 from rising_bandits.testing import check_policy
 
 DECAYS = [

@@ -1131,3 +1131,32 @@ def test_linear_sets_with_wide_coefficients_are_exact_or_say_that_they_are_not()
     assert weights[oracle.solve(weights)].sum() == max(weights[arms].sum() for arms in oracle.super_arms())
     assert not LinearSets([[10**6] * 30], upper=[10**7]).exact
     assert LinearSets([[1] * 30], upper=[3]).exact
+
+
+def test_a_small_family_under_linear_constraints_is_listed_and_gives_the_answers_of_the_integer_solver(monkeypatch):
+    from rising_bandits.oracles import linear
+
+    rng = np.random.default_rng(12)
+    for _ in range(25):
+        rows, arms = int(rng.integers(1, 4)), int(rng.integers(2, 11))
+        matrix = rng.integers(-3, 6, (rows, arms)).astype(float)
+        bounds = {"lower": rng.integers(-6, 2, rows), "upper": rng.integers(2, 9, rows)}
+        try:
+            listed = LinearSets(matrix, **bounds)
+        except InfeasibleError:
+            continue
+        with monkeypatch.context() as patch:
+            patch.setattr(linear, "MOST_LISTED", 0)
+            solved = LinearSets(matrix, **bounds)
+        assert solved.kernel() is None
+        assert listed.kernel() is not None
+        assert [tuple(a) for a in listed.super_arms()] == [tuple(a) for a in solved.super_arms()]
+        assert listed.max_size == solved.max_size
+        for _ in range(5):
+            weights, mask = rng.normal(size=arms), rng.random(arms) < 0.2
+            assert listed.can(mask) == solved.can(mask)
+            if listed.can(mask):
+                totals = [weights[oracle.solve(weights, mask)].sum() for oracle in (listed, solved)]
+                assert totals[0] == pytest.approx(totals[1], abs=1e-9)
+    # More sets than are listed: left to the solver, and quickly so.
+    assert LinearSets(np.ones((1, 40)), upper=[20]).kernel() is None

@@ -10,10 +10,8 @@ from importlib import metadata, resources
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 import rising_bandits as rb
-from rising_bandits import _compile
 
 CONTRACT = ["CRUCB", "RedUCB", "SWUCB", "SWCUCB", "SWTS", "SWCTS", "Oracle", "Random", "HorizonCRUCB"]
 CONTRACT += ["simulate", "optimal_constant", "tasks", "problems"]
@@ -103,7 +101,7 @@ def test_a_missing_extra_is_named():
         "except rb.MissingExtraError as error:\n"
         "    print(error)\n"
     )
-    said = "studies needs sqlalchemy, which is not installed; pip install 'rising-bandits[studies]'\n"
+    said = "studies needs sqlalchemy, which is not installed; pip install '.[studies]' in a clone of the project\n"
     assert python(code) == said
 
 
@@ -113,97 +111,6 @@ def test_every_public_object_is_documented_with_an_example():
         if inspect.isclass(thing) and issubclass(thing, rb.Policy) and not inspect.isabstract(thing):
             assert ">>>" in (thing.__doc__ or ""), name
         assert inspect.getdoc(thing), name
-
-
-@pytest.fixture
-def copied_package(tmp_path):
-    """The package's sources somewhere else, so that they can be changed."""
-    import shutil
-
-    shutil.copytree(Path(rb.__file__).parent, tmp_path / "rising_bandits", ignore=shutil.ignore_patterns("__pycache__"))
-    return tmp_path
-
-
-USE = """
-import rising_bandits as rb
-run = rb.simulate(rb.tasks.get("toy"), rb.Random(), horizon=200, seed=0)
-print(rb._compile.CACHE_FOLDER, run.reward[-1], sep="|")
-"""
-
-
-def test_machine_code_is_never_stale(copied_package):
-    """A change in a file that the cached function only calls into must be seen."""
-    place = {"PYTHONPATH": str(copied_package), "RISING_BANDITS_CACHE": str(copied_package / "cache")}
-    folder, reward = python(USE, **place).strip().split("|")
-    assert folder.startswith(str(copied_package / "cache"))
-    files = {path.name for path in Path(folder).iterdir()}
-    assert python(USE, **place).strip().split("|") == [folder, reward]
-    assert {path.name for path in Path(folder).iterdir()} == files, "a second process must find everything in the cache"
-    rewards = copied_package / "rising_bandits" / "problems" / "rewards.py"
-    text = rewards.read_text()
-    assert "total += value" in text
-    rewards.write_text(text.replace("total += value", "total += 2.0 * value", 1))
-    other, doubled = python(USE, **place).strip().split("|")
-    assert other != folder
-    assert float(doubled) == pytest.approx(2 * float(reward))
-
-
-def test_code_of_others_is_compiled_but_not_kept(tmp_path):
-    """The hash knows only the package's sources, so a user's compiled rule must not outlive its text."""
-    module = tmp_path / "mine.py"
-    text = """
-from dataclasses import dataclass
-from typing import Any, NamedTuple
-import numpy as np
-import rising_bandits as rb
-from rising_bandits.policies.levels import BaseArmPolicy
-from rising_bandits.policies.operations import indices, roomy, update
-
-class Last(NamedTuple):
-    plays: Any
-    last: Any
-
-@update.register(Last)
-def _update(state, unit, outcome):
-    state.plays[unit] += 1
-    state.last[unit] = outcome
-
-@indices.register(Last)
-def _indices(state, t, rng, out):
-    for unit in range(out.size):
-        out[unit] = SIGN * state.last[unit]
-
-@roomy.register(Last)
-def _roomy(state, pushes):
-    return True
-
-class Greedy(BaseArmPolicy):
-    name = "greedy"
-    def make_rule(self, n_units, problem, horizon):
-        return Last(np.zeros(n_units, dtype=np.int64), np.zeros(n_units))
-"""
-    use = (
-        "import rising_bandits as rb, mine\n"
-        "run = rb.simulate(rb.tasks.get('path-easy'), mine.Greedy(), horizon=300, seed=0)\n"
-        "print(run.plays.tolist())"
-    )
-    place = {
-        "PYTHONPATH": str(tmp_path),
-        "RISING_BANDITS_CACHE": str(tmp_path / "cache"),
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
-    module.write_text(text.replace("SIGN", "+1.0"))
-    first = python(use, **place)
-    module.write_text(text.replace("SIGN", "-1.0"))
-    assert python(use, **place) != first
-
-
-def test_a_cache_folder_that_cannot_be_written_is_passed_over(tmp_path, monkeypatch):
-    blocked = tmp_path / "file"
-    blocked.write_text("")
-    monkeypatch.setenv("RISING_BANDITS_CACHE", str(blocked / "inside"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
-    assert _compile._writable_folder() == tmp_path / "home" / "rising-bandits"
 
 
 def test_the_project_tells_nothing_of_where_it_was_made():

@@ -25,7 +25,6 @@ from rising_bandits.curves import (
     Gaussian,
     LateBloomer,
     Linear,
-    Noise,
     Noiseless,
     PowerLaw,
     Scaled,
@@ -623,13 +622,7 @@ def test_bad_parameters_are_named(case: str) -> None:
 
 
 def test_noise_says_how_large_it_is() -> None:
-    assert [noise.sigma for noise in (Noiseless(), Gaussian(), Gaussian(0.2), Bernoulli(), Noise())] == [
-        0.0,
-        0.01,
-        0.2,
-        0.5,
-        0.0,
-    ]
+    assert [noise.sigma for noise in (Noiseless(), Gaussian(), Gaussian(0.2), Bernoulli())] == [0.0, 0.01, 0.2, 0.5]
     assert all(hasattr(curves, name) for name in curves.__all__)
 
 

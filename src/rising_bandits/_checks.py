@@ -44,15 +44,45 @@ def number(
     return result
 
 
-def integer(name: str, value: Any, *, low: int, high: int | None = None, wanted: str = "") -> int:
-    """An integer inside an interval, or an `InputError` that says which."""
+def integer(
+    name: str, value: Any, *, low: int, high: int | None = None, limit: int | None = None, wanted: str = ""
+) -> int:
+    """An integer inside an interval, or an `InputError` that says which.
+
+    ``high`` belongs to the meaning of the argument; ``limit`` is where numbers are beyond any use.
+    """
     wanted = wanted or (f"an integer of at least {low}" if high is None else f"an integer from {low} to {high}")
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise InputError(f"{name} must be {wanted}, got {value!r}")
     result = int(value)
     if result < low or (high is not None and result > high):
         raise InputError(f"{name} must be {wanted}, got {value!r}")
+    if limit is not None and result > limit:
+        raise InputError(f"{name} must be at most {limit}, more is beyond any use; got {result:.3g}")
     return result
+
+
+def returned(wanted: str, value: Any, *, low: float = 0.0, high: float = math.inf) -> float:
+    """What a function of the user's own returned, as a float inside an interval; refused where it is not."""
+    try:
+        result = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{wanted}, got {value!r}") from None
+    if not low <= result <= high or math.isinf(result):
+        raise InputError(f"{wanted}, got {value!r}")
+    return result
+
+
+MOST_BYTES = 8 * 2**30
+"""How much memory a single array may take before it is refused."""
+
+
+def memory(what: str, numbers: float) -> None:
+    """Refuse arrays of numbers that would take more memory than any use of them is worth."""
+    if 8.0 * numbers > MOST_BYTES:
+        raise InputError(
+            f"{what} would take {8.0 * numbers / 2**30:.0f} GiB of memory; the limit is {MOST_BYTES >> 30} GiB"
+        )
 
 
 def labels(name: str, values: Iterable[Any]) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Optional parts of the library: what is missing is said well, before anything else is imported."""
+"""Optional parts of the library: what is missing is named, with a command that installs it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,18 @@ from importlib.util import find_spec
 from rising_bandits.errors import MissingExtraError
 
 
-def require(extra: str, *packages: str) -> None:
-    """Refuse, naming the extra, if one of its packages is not installed."""
-    for package in packages:
-        if find_spec(package) is None:
-            raise MissingExtraError(
-                f"{extra} needs {package}, which is not installed; pip install 'rising-bandits[{extra}]'"
-            )
+def require(extra: str, package: str, otherwise: str = "") -> None:
+    """Raise an error that names the extra if one of its packages is not installed.
+
+    Parameters
+    ----------
+    extra, package
+        The extra, and the package of it that is needed.
+    otherwise
+        What to do instead of installing it.
+    """
+    if find_spec(package) is None:
+        raise MissingExtraError(
+            f"{extra} needs {package}, which is not installed; pip install '.[{extra}]' in a clone of the project"
+            + (f", or {otherwise}" if otherwise else "")
+        )

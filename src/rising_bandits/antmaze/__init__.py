@@ -1,6 +1,6 @@
 """AntMaze: an ant learns to walk while a bandit learns where to send it (SPEC section 6; an optional extra).
 
-Needs MuJoCo, Gymnasium, JAX and Optax: ``pip install 'rising-bandits[antmaze]'``.
+Needs MuJoCo, Gymnasium, JAX and Optax: ``pip install '.[antmaze]'``.
 """
 
 from rising_bandits.antmaze import _extra as _extra  # isort: skip

@@ -1,5 +1,6 @@
-"""Imported first: AntMaze needs packages that the library itself does not."""
+"""Refuses to go on where the packages of the extra are missing."""
 
 from rising_bandits._extras import require
 
-require("antmaze", "mujoco", "gymnasium", "jax", "optax")
+for _package in ("mujoco", "gymnasium", "jax", "optax"):
+    require("antmaze", _package)

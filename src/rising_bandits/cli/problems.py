@@ -102,11 +102,9 @@ def _from_data(path: Path) -> Problem:
     try:
         data = json.loads(_text(path))
         return Problem.from_spec(data)
-    except InputError:
-        raise
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(
-            f"--problem must be a JSON file with what problem.spec() returns; {str(path)!r} is not ({error!r})"
+            f"--problem must be a JSON file with what problem.spec() returns; {str(path)!r} is not ({error})"
         ) from None
 
 

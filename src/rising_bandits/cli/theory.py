@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from rising_bandits._extras import require
 from rising_bandits.cli.output import out, print_json, print_table
 from rising_bandits.errors import InputError
 from rising_bandits.experiments.plan import make_task
@@ -98,9 +99,11 @@ def _read(file: Path) -> Any:
         raise InputError(f"file must be a CSV or Parquet file, but {str(file)!r} does not exist")
     try:
         if file.suffix == ".parquet":
+            require("lab", "pyarrow")
             import pyarrow.parquet as pq
 
             return pq.read_table(file)
+        require("lab", "pyarrow")
         from pyarrow import csv
 
         return csv.read_csv(file)

@@ -54,7 +54,10 @@ class Curve(ABC):
     def table(self, horizon: int) -> Floats:
         """The means at 0, 1, ... plays: as many as ``horizon`` plays can see, or up to where it settles."""
         length = horizon if self.settled is None else min(horizon, self.settled + 1)
+        _checks.memory(f"the means of {horizon} plays of {self!r:.80}", 2.0 * length)
         values = self(np.arange(max(1, length)))
+        if values.shape != (max(1, length),):
+            raise InputError(f"mean of {type(self).__name__} must return one mean per play, got shape {values.shape}")
         if not np.isfinite(values).all() or values.min() < 0.0 or values.max() > 1.0:
             raise InputError(
                 f"the means of {self!r} must lie in [0, 1], got {values.min():g} to {values.max():g} "
@@ -94,7 +97,7 @@ class LateBloomer(Curve):
     r"""The paper's late bloomer: zero at first, slopes that fall block by block, then a plateau.
 
     :math:`\gamma(n) = (c(\lfloor n/c \rfloor + 1) + 1)^{-1.2}` for ``n`` < ``stop``, else 0;
-    :math:`\mu(n) = \sum_{l<n} \gamma(l)` (SPEC section 4).
+    :math:`\mu(n) = \sum_{l<n} \gamma(l)`.
 
     >>> curve = LateBloomer(block=250, stop=5000)
     >>> curve([0, 1, 5000, 300_000]).round(4).tolist()

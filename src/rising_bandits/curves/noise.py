@@ -1,25 +1,126 @@
-"""What is added to a mean: nothing, clipped Gaussian noise, a coin flip, or failures."""
+"""What is added to a mean: nothing, clipped Gaussian noise, a coin flip, or failures.
+
+A noise model is a class here and a state with a registered `sample`. A model of one's own is a subclass of `Noise`
+with a method ``sample``; it then runs in plain Python. One that has neither is refused when a task is made.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, NamedTuple
 
 from rising_bandits import _checks
+from rising_bandits._compile import compilable, operation
+from rising_bandits.curves.draws import normal, uniform
 from rising_bandits.curves.families import Curve
 from rising_bandits.errors import InputError
 
 
+@operation
+def sample(state: Any, arm: int, play: int, mean: float, word: int) -> float:
+    """The outcome of a play, in [0, 1].
+
+    Parameters
+    ----------
+    arm, play
+        The arm, and how many plays it had before.
+    mean
+        The mean of this play.
+    word
+        A random number of 63 bits that belongs to this arm, play and seed. `uniform`, `normal` and `another` of
+        `rising_bandits.curves.draws` turn it into what a model needs.
+    """
+    raise NotImplementedError
+
+
 @dataclass(frozen=True)
 class Noise:
-    """A noise model: ``sigma`` is what a policy is told (subgaussian), ``code`` what compiled code knows it by."""
+    """Base of noise models: ``sigma`` is what a policy is told, ``sample`` draws an outcome.
 
-    code: ClassVar[int] = 0
+    >>> from rising_bandits.curves.draws import uniform
+    >>> class Coarse(Noise):
+    ...     '''Rounds the mean up or down to a tenth.'''
+    ...     sigma = 0.05
+    ...     def sample(self, arm, play, mean, word):
+    ...         return min(1.0, int(10 * mean + uniform(word)) / 10)
+    >>> Coarse().state().sample(0, 0, 0.52, 0)
+    0.5
+    """
 
     @property
     def sigma(self) -> float:
         """The subgaussian constant of an outcome around its mean."""
-        return 0.0
+        raise NotImplementedError
+
+    def state(self) -> Any:
+        """What outcomes are drawn with: a NamedTuple for which `sample` is registered, or a checked Python object."""
+        if not callable(getattr(self, "sample", None)):
+            raise InputError(
+                f"noise must say how an outcome is drawn: give {type(self).__name__} a method "
+                "sample(arm, play, mean, word), or use Noiseless, Gaussian, Bernoulli or Failing"
+            )
+        return OwnNoise(self)
+
+
+class OwnNoise:
+    """A noise model of the user's own; what it returns is checked before anybody learns from it."""
+
+    def __init__(self, noise: Any) -> None:
+        self._noise = noise
+
+    def sample(self, arm: int, play: int, mean: float, word: int) -> float:
+        """The outcome that the user's model draws, refused where it is outside [0, 1]."""
+        wanted = f"what {type(self._noise).__name__}.sample returns must be a number in [0, 1]"
+        return _checks.returned(wanted, self._noise.sample(int(arm), int(play), float(mean), int(word)), high=1.0)
+
+
+def check_noise(noise: object, n_arms: int) -> None:
+    """Refuse what is no noise model, or one whose outcomes cannot be drawn."""
+    if not isinstance(noise, Noise):
+        raise InputError(f"noise must be a noise model such as Gaussian(0.01), got {noise!r}")
+    _checks.number(f"sigma of {type(noise).__name__}", noise.sigma, low=0.0)
+    if isinstance(noise, Failing):
+        if len(noise.chances) != n_arms:
+            raise InputError(f"chances must hold one curve per base arm, {n_arms}, got {len(noise.chances)}")
+        return
+    state = noise.state()
+    if not sample.handles(state) or (isinstance(state, tuple) and not compilable(state)):
+        raise InputError(
+            f"noise must be drawn by a NamedTuple of numbers and arrays with a registered sample, got {state!r}"
+        )
+
+
+class Exact(NamedTuple):
+    """State of `Noiseless`."""
+
+    sigma: float
+
+
+class Normal(NamedTuple):
+    """State of `Gaussian`."""
+
+    sigma: float
+
+
+class Coin(NamedTuple):
+    """State of `Bernoulli`."""
+
+    sigma: float
+
+
+@sample.register(Exact)
+def _exact(state: Exact, arm: int, play: int, mean: float, word: int) -> float:
+    return mean
+
+
+@sample.register(Normal)
+def _normal(state: Normal, arm: int, play: int, mean: float, word: int) -> float:
+    return min(1.0, max(0.0, mean + state.sigma * normal(word)))
+
+
+@sample.register(Coin)
+def _coin(state: Coin, arm: int, play: int, mean: float, word: int) -> float:
+    return 1.0 if uniform(word) < mean else 0.0
 
 
 @dataclass(frozen=True)
@@ -30,6 +131,13 @@ class Noiseless(Noise):
     0.0
     """
 
+    @property
+    def sigma(self) -> float:
+        return 0.0
+
+    def state(self) -> Exact:
+        return Exact(0.0)
+
 
 @dataclass(frozen=True)
 class Gaussian(Noise):
@@ -38,19 +146,26 @@ class Gaussian(Noise):
     Clipping moves the mean of an arm within about two deviations of 0 or 1 by less than one
     deviation; means and regret are those of the curve, before clipping.
 
+    Parameters
+    ----------
+    deviation
+        The standard deviation before clipping, at least 0.
+
     >>> Gaussian(0.01).sigma
     0.01
     """
 
     deviation: float = 0.01
-    code: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         _checks.number("deviation", self.deviation, low=0.0)
 
     @property
     def sigma(self) -> float:
-        return self.deviation
+        return float(self.deviation)
+
+    def state(self) -> Normal:
+        return Normal(float(self.deviation))
 
 
 @dataclass(frozen=True)
@@ -61,19 +176,27 @@ class Bernoulli(Noise):
     0.5
     """
 
-    code: ClassVar[int] = 2
-
     @property
     def sigma(self) -> float:
         return 0.5
+
+    def state(self) -> Coin:
+        return Coin(0.5)
 
 
 @dataclass(frozen=True)
 class Failing(Noise):
     """A try fails and brings 0, or succeeds and brings the mean divided by the chance of success.
 
-    ``chances`` holds a curve per arm, the chance of success by plays; ``told`` is the constant that policies
-    are told, which need not be true. With cascading feedback a failure ends the round.
+    With cascading feedback a failure ends the round. Expected rewards need the chances and not only the means, so
+    a simulation has an environment of its own for this model (`rising_bandits.simulation.environment`).
+
+    Parameters
+    ----------
+    chances
+        A curve per arm: the chance of success by plays.
+    told
+        The subgaussian constant that policies are told, which need not be true.
 
     >>> from rising_bandits.curves import Flat
     >>> Failing((Flat(0.5),), told=0.1).sigma
@@ -82,7 +205,6 @@ class Failing(Noise):
 
     chances: tuple[Curve, ...]
     told: float = 0.5
-    code: ClassVar[int] = 3
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "chances", tuple(self.chances))
@@ -93,4 +215,4 @@ class Failing(Noise):
 
     @property
     def sigma(self) -> float:
-        return self.told
+        return float(self.told)

@@ -9,7 +9,7 @@ import numpy as np
 
 from rising_bandits._checks import Floats, Ints
 from rising_bandits.policies.levels import BaseArmPolicy
-from rising_bandits.policies.operations import assume, indices, roomy, update
+from rising_bandits.policies.rules.operations import assume, indices, roomy, update
 from rising_bandits.problems import Problem
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from rising_bandits.experiments.plan import RunSpec
 from rising_bandits.experiments.store import ResultStore, StoredRun
 from rising_bandits.experiments.workers import WORKING, begin_worker, count_workers, stopping, wait_for
-from rising_bandits.policies.base import Policy
+from rising_bandits.policies.policy import Policy
 from rising_bandits.policies.reference import Oracle
 from rising_bandits.simulation import Simulation, checkpoints
 

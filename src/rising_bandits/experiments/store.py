@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from rising_bandits._compile import source_hash
+from rising_bandits._extras import require
 from rising_bandits._files import replacing
+from rising_bandits._sources import source_hash
 from rising_bandits.errors import InputError
 from rising_bandits.experiments.plan import RunSpec
 from rising_bandits.simulation import Run
@@ -60,6 +61,7 @@ class ResultStore:
 
     def write_run(self, spec: RunSpec, run: Run, version: str) -> None:
         """Keep a finished run and drop its checkpoint."""
+        require("lab", "pyarrow")
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -132,6 +134,7 @@ class StoredRun:
 
 def read_meta(path: Path) -> dict[str, Any]:
     """What a run's file says of itself, without its numbers."""
+    require("lab", "pyarrow")
     import pyarrow.parquet as pq
 
     try:
@@ -142,6 +145,7 @@ def read_meta(path: Path) -> dict[str, Any]:
 
 def read_run(path: str | Path) -> StoredRun:
     """A run from its own file: numbers and settings."""
+    require("lab", "pyarrow")
     import pyarrow.parquet as pq
 
     path = Path(path)

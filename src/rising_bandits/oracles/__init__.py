@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rising_bandits.errors import InputError
+from rising_bandits.errors import InputError, RisingBanditsError
 from rising_bandits.oracles.assignment import Assignments
 from rising_bandits.oracles.base import LIST_LIMIT, SuperArmOracle
 from rising_bandits.oracles.costs import CostPaths
@@ -25,6 +25,7 @@ __all__ = [
     "SpanningTrees",
     "SuperArmOracle",
     "from_spec",
+    "register",
 ]
 
 _TYPES: dict[str, type[SuperArmOracle]] = {
@@ -39,8 +40,27 @@ def from_spec(spec: dict[str, Any]) -> SuperArmOracle:
     >>> from_spec(KSubsets(3, 2).spec()).count()
     3
     """
-    arguments = dict(spec)
-    kind = arguments.pop("type", None)
-    if kind not in _TYPES:
-        raise InputError(f"oracle type must be one of {', '.join(_TYPES)}, got {kind!r}")
-    return _TYPES[kind](**arguments)
+    try:
+        arguments = dict(spec)
+        kind = arguments.pop("type", None)
+        if not isinstance(kind, str) or kind not in _TYPES:
+            raise InputError(f"oracle type must be one of {', '.join(_TYPES)}, got {kind!r}")
+        return _TYPES[kind](**arguments)
+    except RisingBanditsError:
+        raise
+    except (TypeError, ValueError, KeyError, IndexError, AttributeError, OverflowError) as error:
+        raise InputError(f"the description of an oracle is damaged: {type(error).__name__} {error}") from None
+
+
+def register(kind: type[SuperArmOracle]) -> type[SuperArmOracle]:
+    """Make an oracle class of one's own known to `from_spec`, so that saved states can hold it; usable as a decorator.
+
+    Parameters
+    ----------
+    kind
+        A class whose ``spec()`` has its own name under ``"type"`` and its constructor's arguments beside it.
+    """
+    if kind.__name__ in _TYPES and _TYPES[kind.__name__] is not kind:
+        raise InputError(f"kind must have a name of its own, but there is an oracle {kind.__name__!r} already")
+    _TYPES[kind.__name__] = kind
+    return kind

@@ -11,7 +11,7 @@ import numpy as np
 from rising_bandits import _checks
 from rising_bandits._checks import Floats, Ints
 from rising_bandits.errors import InfeasibleError, InputError
-from rising_bandits.oracles.base import KernelOracle
+from rising_bandits.oracles.base import MOST_ARMS, KernelOracle
 from rising_bandits.oracles.listing import distinct_arms, leaves
 from rising_bandits.oracles.operations import solve
 
@@ -103,13 +103,14 @@ class Assignments(KernelOracle):
     """
 
     def __init__(self, n_workers: int, n_jobs: int, pairs: Sequence[tuple[int, int]] | None = None) -> None:
-        self.n_workers = _checks.integer("n_workers", n_workers, low=1)
-        self.n_jobs = _checks.integer("n_jobs", n_jobs, low=1)
+        self.n_workers = _checks.integer("n_workers", n_workers, low=1, limit=MOST_ARMS)
+        self.n_jobs = _checks.integer("n_jobs", n_jobs, low=1, limit=MOST_ARMS)
         if self.n_workers > self.n_jobs:
             raise InputError(
                 f"there must be at least as many jobs as workers, got {n_workers} workers and {n_jobs} jobs; "
                 "swap the two, or add idle jobs"
             )
+        _checks.memory(f"a table of {n_workers} workers and {n_jobs} jobs", self.n_workers * self.n_jobs)
         self.complete = pairs is None
         if pairs is None:
             pairs = [(worker, job) for worker in range(self.n_workers) for job in range(self.n_jobs)]

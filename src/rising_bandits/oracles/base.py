@@ -12,10 +12,12 @@ import numpy.typing as npt
 from rising_bandits import _checks
 from rising_bandits._checks import Bools, Floats, Ints
 from rising_bandits.errors import InfeasibleError, InputError, TooManySuperArmsError
-from rising_bandits.oracles.operations import solve as solve_compiled
+from rising_bandits.oracles.operations import solve as solve_state
 
 LIST_LIMIT = 100_000
 """How many super arms are listed before an oracle refuses."""
+MOST_ARMS = 1_000_000
+"""How many base arms an oracle may have."""
 
 
 class SuperArmOracle(ABC):
@@ -103,19 +105,31 @@ class SuperArmOracle(ABC):
         if kernel is not None:
             values = weights if mask is None else np.where(mask, -np.inf, weights)
             arms = np.empty(self.max_size, dtype=np.int64)
-            size = solve_compiled(kernel, values, arms)
+            # On a copy of the work space: other threads may be solving too.
+            with np.errstate(invalid="ignore"):
+                size = solve_state(own_work_space(kernel), values, arms)
             if size == 0:
-                raise self._nothing_left(mask)
+                raise self.nothing_left(mask)
             return arms[:size]
         values = finite_weights(weights)
         if mask is not None:
             # One forbidden arm must cost more than everything else can bring.
             values = values.copy()
             values[mask] = -(1.0 + 2.0 * float(np.abs(values).sum()))
-        arms = self.ordered(np.asarray(self.best(values), dtype=np.int64))
+        arms = self.ordered(self._checked_answer(self.best(values)))
         if mask is not None and mask[arms].any():
-            raise self._nothing_left(mask)
+            raise self.nothing_left(mask)
         return arms
+
+    def _checked_answer(self, answer: Any) -> Ints:
+        """What `best` of a user's own oracle returned, refused where it is no super arm."""
+        try:
+            return self.check_super_arm(answer)
+        except (InputError, TypeError, ValueError):
+            raise InputError(
+                f"what {type(self).__name__}.best returns must be a feasible super arm of different arm numbers, "
+                f"got {answer!r}"
+            ) from None
 
     def can(self, mask: npt.ArrayLike | None = None) -> bool:
         """Whether some super arm avoids every arm of the mask."""
@@ -176,7 +190,7 @@ class SuperArmOracle(ABC):
         if blocked is not None:
             listing = [arms for arms in listing if not blocked[arms].any()]
         if not listing:
-            raise self._nothing_left(blocked)
+            raise self.nothing_left(blocked)
         return listing[int(rng.random() * len(listing))]
 
     def check_super_arm(self, arms: Sequence[int] | npt.ArrayLike) -> Ints:
@@ -190,7 +204,8 @@ class SuperArmOracle(ABC):
         """The count where a formula gives it without listing."""
         return None
 
-    def _nothing_left(self, mask: Bools | None) -> InfeasibleError:
+    def nothing_left(self, mask: Bools | None) -> InfeasibleError:
+        """The error to raise where no super arm avoids the mask."""
         if mask is None:
             return InfeasibleError(f"{type(self).__name__} has no feasible super arm")
         blocked = np.flatnonzero(mask)
@@ -210,6 +225,11 @@ class KernelOracle(SuperArmOracle):
 
     def best(self, weights: Floats) -> Ints:
         return self.search(weights, None)
+
+
+def own_work_space(kernel: Any) -> Any:
+    """A copy of a solver's state, arrays and all."""
+    return kernel._make(part.copy() if isinstance(part, np.ndarray) else part for part in kernel)
 
 
 def finite_weights(weights: Floats) -> Floats:

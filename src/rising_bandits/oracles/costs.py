@@ -15,7 +15,7 @@ from rising_bandits._checks import Bools, Floats, Ints
 from rising_bandits._compile import compiled
 from rising_bandits.errors import InfeasibleError, InputError
 from rising_bandits.oracles.arcs import Arcs, check_walk, walk_order
-from rising_bandits.oracles.base import SuperArmOracle
+from rising_bandits.oracles.base import SuperArmOracle, own_work_space
 from rising_bandits.oracles.listing import leaves
 from rising_bandits.oracles.operations import solve
 from rising_bandits.oracles.through import simple_path_through, turns, two_ways
@@ -199,17 +199,16 @@ class CostPaths(SuperArmOracle):
 
     def require(self, mask: Bools | None) -> None:
         # Nothing is asked of the cost function here: it may not be defined at any one weight.
-        self._state.cost[:] = 1.0
-        self._cheapest(mask)
+        self._cheapest(np.ones(self.n_arms), mask)
 
-    def _cheapest(self, mask: Bools | None) -> Ints:
+    def _cheapest(self, costs: Floats, mask: Bools | None) -> Ints:
         """The path of least cost among those that avoid the mask."""
-        if mask is not None:
-            self._state.cost[mask] = np.inf
+        state = own_work_space(self._state)
+        state.cost[:] = costs if mask is None else np.where(mask, np.inf, costs)
         out = np.empty(self.max_size, dtype=np.int64)
-        size = cheapest(self._state, out)
+        size = cheapest(state, out)
         if size == 0:
-            raise self._nothing_left(mask)
+            raise self.nothing_left(mask)
         return out[:size]
 
     def search(self, weights: Floats, mask: Bools | None) -> Ints:
@@ -218,8 +217,7 @@ class CostPaths(SuperArmOracle):
         costs = np.array(self.cost(weights), dtype=np.float64)
         if costs.shape != weights.shape or not (costs >= 0).all():
             raise InputError("cost must return one cost of at least 0 per arm")
-        self._state.cost[:] = costs
-        return self._cheapest(mask)
+        return self._cheapest(costs, mask)
 
     def is_feasible(self, arms: Sequence[int] | Ints) -> bool:
         return check_walk(self.arcs, arms)

@@ -99,8 +99,9 @@ class DagPaths(KernelOracle):
         self._ways = self._count_ways(np.zeros(self.n_arms, dtype=np.bool_))
         self._kernel = Dag(
             first=self._first,
-            tail=self._tail,
-            arm=self._arm,
+            # Unsigned, so that compiled code need not look for negative places.
+            tail=self._tail.astype(np.uint32),
+            arm=self._arm.astype(np.uint32),
             value=np.zeros(len(rank)),
             via=np.full(len(rank), -1, dtype=np.int64),
         )
@@ -141,7 +142,7 @@ class DagPaths(KernelOracle):
         blocked = _checks.mask(mask, self.n_arms)
         ways = self._ways if blocked is None else self._count_ways(blocked)
         if ways[-1] == 0:
-            raise self._nothing_left(blocked)
+            raise self.nothing_left(blocked)
         path: list[int] = []
         node = len(ways) - 1
         while node > 0:

@@ -10,7 +10,7 @@ import numpy as np
 from rising_bandits import _checks
 from rising_bandits._checks import Floats, Ints
 from rising_bandits.errors import InputError
-from rising_bandits.oracles.base import KernelOracle
+from rising_bandits.oracles.base import MOST_ARMS, KernelOracle
 from rising_bandits.oracles.operations import solve
 
 
@@ -32,7 +32,24 @@ def pack(super_arms: Sequence[Ints]) -> SetList:
     return SetList(first, np.concatenate(super_arms).astype(np.int64))
 
 
-@solve.register(SetList)
+def _solve_all(state: SetList, weights: Floats, out: Ints) -> int:
+    """`_solve` on all super arms at once: member by member, so that sums are rounded alike."""
+    sizes = np.diff(state.first)
+    totals = weights[state.members[state.first[:-1]]].copy()
+    with np.errstate(invalid="ignore"):
+        for place in range(1, int(sizes.max())):
+            longer = np.flatnonzero(sizes > place)
+            totals[longer] += weights[state.members[state.first[longer] + place]]
+    totals[np.isnan(totals)] = -np.inf
+    chosen = int(totals.argmax())
+    if totals[chosen] == -np.inf:
+        return 0
+    start, size = state.first[chosen], sizes[chosen]
+    out[:size] = state.members[start : start + size]
+    return int(size)
+
+
+@solve.register(SetList, plain=_solve_all)
 def _solve(state: SetList, weights: Floats, out: Ints) -> int:
     best = -np.inf
     chosen = -1
@@ -66,7 +83,8 @@ class ExplicitSets(KernelOracle):
             if len(arms) == 0 or not all(isinstance(arm, int | np.integer) for arm in arms):
                 raise InputError(f"each super arm must be a non-empty list of arm numbers, got {list(arms)!r}")
         highest = 1 + max(max(arms) for arms in super_arms)
-        self.n_arms = _checks.integer("n_arms", highest if n_arms is None else n_arms, low=max(1, highest))
+        given_arms = highest if n_arms is None else n_arms
+        self.n_arms = _checks.integer("n_arms", given_arms, low=max(1, highest), limit=MOST_ARMS)
         seen: dict[tuple[int, ...], tuple[int, ...]] = {}
         for arms in super_arms:
             given = tuple(_checks.arms(list(arms), self.n_arms).tolist())

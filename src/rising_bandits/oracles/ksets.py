@@ -14,7 +14,7 @@ from rising_bandits import _checks
 from rising_bandits._checks import Floats, Ints
 from rising_bandits._compile import compiled
 from rising_bandits.errors import InputError
-from rising_bandits.oracles.base import KernelOracle
+from rising_bandits.oracles.base import MOST_ARMS, KernelOracle
 from rising_bandits.oracles.listing import distinct_arms
 from rising_bandits.oracles.operations import solve
 from rising_bandits.oracles.sorting import sort_ascending
@@ -49,7 +49,16 @@ def _sink(weights: Floats, heap: Ints, root: int, size: int) -> None:
     heap[root] = item
 
 
-@solve.register(KSets)
+def _solve_sorted(state: KSets, weights: Floats, out: Ints) -> int:
+    """`_solve` by a stable sort, which ranks equal weights by their numbers too."""
+    best = np.sort(np.argsort(-weights, kind="stable")[: state.k])
+    if weights[best].min() == -np.inf:
+        return 0
+    out[: state.k] = best
+    return int(state.k)
+
+
+@solve.register(KSets, plain=_solve_sorted)
 def _solve(state: KSets, weights: Floats, out: Ints) -> int:
     # A heap of the k best so far: nearly every arm costs one comparison with its root.
     k = state.k
@@ -84,7 +93,7 @@ class KSubsets(KernelOracle):
     exact_for = frozenset({"sum", "max"})
 
     def __init__(self, n_arms: int, k: int) -> None:
-        self.n_arms = _checks.integer("n_arms", n_arms, low=1)
+        self.n_arms = _checks.integer("n_arms", n_arms, low=1, limit=MOST_ARMS)
         if isinstance(k, int | np.integer) and k > n_arms:
             raise InputError(f"k must be at most the number of arms, {n_arms}, got {k}")
         self.max_size = _checks.integer("k", k, low=1, high=n_arms)
@@ -125,7 +134,7 @@ class KSubsets(KernelOracle):
         blocked = _checks.mask(mask, self.n_arms)
         free = np.arange(self.n_arms) if blocked is None else np.flatnonzero(~blocked)
         if free.size < self.max_size:
-            raise self._nothing_left(blocked)
+            raise self.nothing_left(blocked)
         return np.sort(rng.choice(free, self.max_size, replace=False)).astype(np.int64)
 
     def spec(self) -> dict[str, Any]:

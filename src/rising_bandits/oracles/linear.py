@@ -1,4 +1,4 @@
-"""Any family given by 0/1 variables under linear constraints, through HiGHS."""
+"""Any family given by 0/1 variables under linear constraints: listed where it is small, through HiGHS where not."""
 
 from __future__ import annotations
 
@@ -11,26 +11,36 @@ import numpy.typing as npt
 from rising_bandits._checks import Bools, Floats, Ints
 from rising_bandits.errors import InfeasibleError, InputError, RisingBanditsError
 from rising_bandits.oracles.base import SuperArmOracle, finite_weights
+from rising_bandits.oracles.explicit import SetList, pack
 from rising_bandits.oracles.listing import Partial, distinct_arms, leaves
 from rising_bandits.oracles.solver import run_milp
 
+MOST_LISTED = 50_000
+"""A family of up to so many sets is listed when the oracle is made."""
+_NOTHING = "matrix, lower and upper leave no feasible non-empty set; relax a bound"
+
 
 class LinearSets(SuperArmOracle):
-    """Non-empty sets whose 0/1 vectors x satisfy ``lower <= matrix @ x <= upper``, by HiGHS.
+    """Non-empty sets whose 0/1 vectors x satisfy ``lower <= matrix @ x <= upper``.
 
-    A call takes about a millisecond for small problems and much more for large ones: it is the one oracle that
-    is not compiled. Exact up to the solver's tolerances: totals that differ by less than a millionth of a
-    millionth of the largest weight count as equal. Coefficients above 100 000 are beyond what the solver
-    tells apart by ones: then all sets are tried where there are at most 18 arms, and with more arms
-    ``exact`` is False.
+    A family of up to 50 000 sets is listed when the oracle is made, and then solved like `ExplicitSets`, exactly
+    and compiled. A larger one is left to HiGHS: a call takes a millisecond or more, and is exact up to the solver's
+    tolerances (totals that differ by less than 1e-12 of the largest weight count as equal). Coefficients above
+    100 000 are beyond what the solver tells apart by ones; ``exact`` is then False.
+
+    Parameters
+    ----------
+    matrix
+        A row per constraint and a column per base arm.
+    lower, upper
+        Bounds, one per row; None for no bound.
 
     >>> LinearSets([[1, 1, 0], [0, 1, 1]], upper=[1, 1]).solve([0.5, 0.8, 0.4])
     array([0, 2])
     """
 
     note = "exact up to the tolerances of the integer solver (about 1e-12 of the largest weight)"
-    # How many arms are few enough to try every set, which needs no tolerances.
-    _FEW = 18
+    _listed: SetList | None = None
 
     def __init__(
         self,
@@ -58,24 +68,62 @@ class LinearSets(SuperArmOracle):
         # What bounds and sums of floats may be off by: a little, but with coefficients of 1e9 never a whole one.
         size = np.abs(self.matrix).sum(axis=1)
         self._slack = np.minimum(1e-9 * (1.0 + size), np.maximum(1e-6, 4.0 * np.finfo(np.float64).eps * size))
-        self._wide = bool(np.abs(self.matrix).max(initial=0.0) > 1e5)
-        if self._wide and self.n_arms > self._FEW:
+        found = self._list_all()
+        if found is not None:
+            if not found:
+                raise InfeasibleError(_NOTHING)
+            self._listed, self.note = pack(found), "exact: every super arm is listed"
+            self.max_size = max(arms.size for arms in found)
+            return
+        if np.abs(self.matrix).max(initial=0.0) > 1e5:
             self.exact = False
             self.note = "coefficients above 100 000 are beyond the tolerances of the integer solver"
         try:
             self.max_size = len(self.search(np.ones(self.n_arms), None))
         except InfeasibleError:
-            raise InfeasibleError("matrix, lower and upper leave no feasible non-empty set; relax a bound") from None
+            raise InfeasibleError(_NOTHING) from None
+
+    def kernel(self) -> SetList | None:
+        return self._listed
+
+    def _list_all(self) -> list[Ints] | None:
+        """Every super arm in lexicographic order, or None where there are more than are listed.
+
+        Arm by arm, all partial sets at once; those whose bounds are out of reach are dropped.
+        """
+        least, most = self._reach()
+        totals = np.zeros((1, self.matrix.shape[0]))
+        chosen = np.zeros((1, self.n_arms), dtype=np.bool_)
+        for arm in range(self.n_arms):
+            totals = np.concatenate([totals, totals + self.matrix[:, arm]])
+            chosen = np.concatenate([chosen, chosen])
+            chosen[len(chosen) // 2 :, arm] = True
+            low_enough = (totals + least[arm + 1] <= self.upper + self._slack).all(axis=1)
+            high_enough = (totals + most[arm + 1] >= self.lower - self._slack).all(axis=1)
+            totals, chosen = totals[low_enough & high_enough], chosen[low_enough & high_enough]
+            if len(chosen) > MOST_LISTED or chosen.size > 400 * MOST_LISTED:
+                return None
+        sets = sorted(tuple(np.flatnonzero(row).tolist()) for row in chosen if row.any())
+        return [np.array(arms, dtype=np.int64) for arms in sets]
+
+    def _reach(self) -> tuple[Floats, Floats]:
+        """What the arms from each one on can add to every row, at least and at most."""
+        shape = (self.n_arms + 1, self.matrix.shape[0])
+        least, most = np.zeros(shape), np.zeros(shape)
+        for arm in range(self.n_arms - 1, -1, -1):
+            least[arm] = least[arm + 1] + np.minimum(self.matrix[:, arm], 0.0)
+            most[arm] = most[arm + 1] + np.maximum(self.matrix[:, arm], 0.0)
+        return least, most
 
     def best(self, weights: Floats) -> Ints:
         return self.search(weights, None)
 
     def search(self, weights: Floats, mask: Bools | None) -> Ints:
+        if self._listed is not None:
+            return super().search(weights, mask)
         from scipy.optimize import Bounds, LinearConstraint
 
         values = finite_weights(weights)
-        if self._wide and self.n_arms <= self._FEW:
-            return self._try_all(values, mask)
         top = float(np.abs(values).max())
         upper = np.ones(self.n_arms)
         if mask is not None:
@@ -92,7 +140,7 @@ class LinearSets(SuperArmOracle):
             options={"mip_rel_gap": 0.0},
         )
         if result.x is None:
-            raise self._nothing_left(mask)
+            raise self.nothing_left(mask)
         arms = np.flatnonzero(result.x > 0.5).astype(np.int64)
         if not self.is_feasible(arms):
             raise RisingBanditsError(
@@ -100,17 +148,6 @@ class LinearSets(SuperArmOracle):
                 "breaks them; rescale the rows of the matrix so that no coefficient passes 100 000"
             )
         return arms
-
-    def _try_all(self, weights: Floats, mask: Bools | None) -> Ints:
-        best: tuple[float, tuple[int, ...]] | None = None
-        for arms in self.enumerate():
-            if mask is None or not mask[list(arms)].any():
-                total = float(weights[list(arms)].sum())
-                if best is None or total > best[0]:
-                    best = (total, tuple(arms))
-        if best is None:
-            raise self._nothing_left(mask)
-        return np.array(sorted(best[1]), dtype=np.int64)
 
     def is_feasible(self, arms: Sequence[int] | Ints) -> bool:
         chosen = distinct_arms(arms, self.n_arms)
@@ -120,15 +157,15 @@ class LinearSets(SuperArmOracle):
         return bool((total >= self.lower - self._slack).all() and (total <= self.upper + self._slack).all())
 
     def enumerate(self) -> Iterator[Sequence[int]]:
-        # What the columns still to be decided can add, at least and at most, prunes the search.
-        rows = self.matrix.shape[0]
-        least, most = np.zeros((self.n_arms + 1, rows)), np.zeros((self.n_arms + 1, rows))
-        for arm in range(self.n_arms - 1, -1, -1):
-            least[arm] = least[arm + 1] + np.minimum(self.matrix[:, arm], 0.0)
-            most[arm] = most[arm + 1] + np.maximum(self.matrix[:, arm], 0.0)
+        listed = self._listed
+        if listed is not None:
+            ends = zip(listed.first[:-1], listed.first[1:], strict=True)
+            return (listed.members[start:end].tolist() for start, end in ends)
+        # What the arms still to be decided can add, at least and at most, prunes the search.
+        least, most = self._reach()
         slack = self._slack
 
-        begin: tuple[Partial, Floats] = ((0, ()), np.zeros(rows))
+        begin: tuple[Partial, Floats] = ((0, ()), np.zeros(self.matrix.shape[0]))
 
         def extend(state: tuple[Partial, Floats]) -> list[tuple[Partial, Floats]] | None:
             (arm, chosen), total = state
@@ -139,6 +176,9 @@ class LinearSets(SuperArmOracle):
             return [((arm + 1, chosen), total), ((arm + 1, (*chosen, arm)), total + self.matrix[:, arm])]
 
         return (chosen for (_, chosen), _ in leaves(begin, extend))
+
+    def known_count(self) -> int | None:
+        return None if self._listed is None else self._listed.first.size - 1
 
     def spec(self) -> dict[str, Any]:
         return {

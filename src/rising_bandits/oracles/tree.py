@@ -206,7 +206,7 @@ class SpanningTrees(KernelOracle):
         """Wilson's algorithm: loop-erased random walks give every tree the same chance."""
         blocked = _checks.mask(mask, self.n_arms)
         if blocked is not None and not self.can(blocked):
-            raise self._nothing_left(blocked)
+            raise self.nothing_left(blocked)
         around: list[list[tuple[int, int]]] = [[] for _ in range(self.n_nodes)]
         for arm, (a, b) in enumerate(zip(self.left.tolist(), self.right.tolist(), strict=True)):
             if a != b and (blocked is None or not blocked[arm]):

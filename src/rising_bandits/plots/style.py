@@ -8,19 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-NAMES = {
-    "crucb": "CRUCB",
-    "horizon-crucb": "HorizonCRUCB",
-    "r-ed-ucb": "R-ed-UCB",
-    "sw-ucb": "SW-UCB",
-    "sw-cucb": "SW-CUCB",
-    "sw-ts": "SW-TS",
-    "sw-cts": "SW-CTS",
-    "oracle": "best constant",
-    "random": "random",
-    "tour": "tour",
-}
-"""How figures write the policies."""
+from rising_bandits._extras import require
+from rising_bandits.policies import BaseArmPolicy, SuperArmPolicy, classes
 
 
 @dataclass(frozen=True)
@@ -32,23 +21,13 @@ class Look:
     width: float = 1.6
 
 
-# Okabe and Ito's palette, which stays apart for colour-blind readers; the line style tells
-# policies on super arms (dashed) from policies on base arms (solid).
-_LOOKS = {
-    "crucb": Look("#D55E00", "-", 2.4),
+_VARIANTS = {
     "crucb(upward=True)": Look("#E69F00", "-", 2.4),
-    "horizon-crucb": Look("#5E3C99", "-", 2.4),
     "horizon-crucb(decay=0.0)": Look("#B04A8F", "-"),
-    "r-ed-ucb": Look("#CC79A7", "--"),
     "r-ed-ucb(upward=True)": Look("#E69F00", "--"),
-    "sw-ucb": Look("#0072B2", "--"),
-    "sw-cucb": Look("#0072B2", "-"),
-    "sw-ts": Look("#009E73", "--"),
-    "sw-cts": Look("#009E73", "-"),
-    "oracle": Look("#000000", ":"),
-    "random": Look("#999999", ":"),
-    "tour": Look("#56B4E9", ":"),
 }
+"""Variants that are drawn beside the policy itself."""
+_WIDE = ("crucb", "horizon-crucb")
 _OTHERS = ("#E69F00", "#56B4E9", "#8C510A", "#5E3C99", "#F0E442")
 PALETTE = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C510A", "#5E3C99")
 """Colours of lines that are not policies."""
@@ -69,10 +48,15 @@ def one_of_many(place: int) -> dict[str, Any]:
 def look(label: str) -> Look:
     """The look of a policy, by the label of its runs; policies that are not known get one by their name."""
     name = label.partition("(")[0]
-    if label in _LOOKS:
-        return _LOOKS[label]
-    colour = _OTHERS[sum(map(ord, label)) % len(_OTHERS)]
-    return Look(colour, _LOOKS[name].line if name in _LOOKS else "-.")
+    if label in _VARIANTS:
+        return _VARIANTS[label]
+    kind = classes().get(name)
+    other = _OTHERS[sum(map(ord, label)) % len(_OTHERS)]
+    if kind is None:
+        return Look(other, "-.")
+    # Dashed lines for policies on super arms, solid ones for base arms, dots for those that learn nothing.
+    line = "--" if issubclass(kind, SuperArmPolicy) else "-" if issubclass(kind, BaseArmPolicy) else ":"
+    return Look(kind.colour if label == name and kind.colour else other, line, 2.4 if label in _WIDE else 1.6)
 
 
 def looks(labels: Iterable[str]) -> dict[str, Look]:
@@ -96,7 +80,8 @@ def title(label: str) -> str:
     ('SW-CUCB', 'CRUCB (epsilon=0.25)')
     """
     name, bracket, rest = label.partition("(")
-    return NAMES.get(name, name) + (f" ({rest}" if bracket else "")
+    kind = classes().get(name)
+    return (kind.title if kind is not None and kind.title else name) + (f" ({rest}" if bracket else "")
 
 
 def spread(wanted: Sequence[float], gap: float) -> list[float]:
@@ -133,6 +118,7 @@ def figure(width: float = 6.4, height: float = 4.0) -> Iterator[tuple[Any, Any]]
 @contextlib.contextmanager
 def figures(width: float, height: float, widths: Sequence[float] = (1.0,)) -> Iterator[tuple[Any, list[Any]]]:
     """A figure with axes side by side, as wide as ``widths`` in proportion, in the house style."""
+    require("lab", "matplotlib")
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

@@ -7,9 +7,9 @@ from typing import Any
 
 from rising_bandits import _checks
 from rising_bandits.errors import InputError
-from rising_bandits.policies.coarse import Coarse, make_coarse
 from rising_bandits.policies.levels import BaseArmPolicy
-from rising_bandits.policies.rising import Rising, make_rising
+from rising_bandits.policies.rules.coarse import Coarse, make_coarse
+from rising_bandits.policies.rules.rising import Rising, make_rising
 from rising_bandits.problems.base import Problem
 
 BONUSES = {"paper": 30.0, "reference": 4.0}
@@ -88,7 +88,7 @@ class CRUCB(RisingParameters, BaseArmPolicy):
     Assumes means that rise and are concave in an arm's own plays, and noise that is
     ``sigma``-subgaussian. Costs O(1) per arm and round, and O(``epsilon`` N) memory per arm. With a
     ``resolution`` R it is O(R) memory for good: the index is the exact one of a window that is longer by
-    less than h/R and older by less than h/R (see `rising_bandits.policies.coarse`). With ``upward`` the second
+    less than h/R and older by less than h/R (see `rising_bandits.policies.rules.coarse`). With ``upward`` the second
     term is never below 0; that keeps noise beyond ``sigma`` from condemning an arm for good (see the guide to
     AntMaze), and it keeps the guarantee.
 
@@ -103,6 +103,12 @@ class CRUCB(RisingParameters, BaseArmPolicy):
     """
 
     name = "crucb"
+    title = "CRUCB"
+    colour = "#D55E00"
+
+    @classmethod
+    def examples(cls) -> list[dict[str, Any]]:
+        return [{}, {"resolution": 8}, {"upward": True, "sigma": 0.1}]
 
     def make_rule(self, n_units: int, problem: Problem, horizon: int | None) -> Rising | Coarse:
         return self._make(n_units, self.sigma)

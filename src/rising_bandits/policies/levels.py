@@ -1,82 +1,55 @@
-"""The two levels that an index can live on: base arms (then the oracle) or listed super arms (then the largest)."""
+"""Policies made of an index rule, on one of two levels: base arms (then the oracle) or listed super arms."""
 
 from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 import numpy as np
 
 from rising_bandits import _checks
 from rising_bandits._checks import Bools, Floats, Ints
-from rising_bandits._compile import direct
-from rising_bandits.errors import InfeasibleError, InputError, TooManySuperArmsError
+from rising_bandits.errors import InputError, TooManySuperArmsError
 from rising_bandits.oracles.explicit import pack
-from rising_bandits.policies import state as plain
-from rising_bandits.policies.actors import BaseArms, SuperArms, largest
-from rising_bandits.policies.base import PLAYS_FIRST, Cover, Policy
-from rising_bandits.policies.operations import assume, indices, select, update, update_all
-from rising_bandits.policies.rings import with_room
-from rising_bandits.policies.terms import terms_of
+from rising_bandits.policies import saving
+from rising_bandits.policies.engines.base_arms import BaseArms
+from rising_bandits.policies.engines.cover import (
+    PLAYS_FIRST,
+    copy_cover,
+    cover_rounds,
+    make_cover,
+    next_unit,
+    planned,
+    waiting_units,
+)
+from rising_bandits.policies.engines.python import PythonSolver
+from rising_bandits.policies.engines.super_arms import SuperArms
+from rising_bandits.policies.policy import Policy
+from rising_bandits.policies.relearning import rearrange_rule
+from rising_bandits.policies.rules.operations import assume, indices, update
+from rising_bandits.policies.underway import Underway
 from rising_bandits.problems.base import Problem
 
-
-class Underway(Sequence[Ints]):
-    """Super arms that were chosen and not observed yet; which units they hold is counted once, and then kept up.
-
-    ``find`` lists those that are there. It is called only if a policy wants to know.
-    """
-
-    def __init__(self, find: Callable[[], Iterable[Ints]]) -> None:
-        self._find = find
-        self._added: list[Ints] = []
-        self._units: Callable[[Ints], Any] | None = None
-
-    @cached_property
-    def _all(self) -> list[Ints]:
-        return [*self._find(), *self._added]
-
-    def add(self, arms: Ints) -> None:
-        """One more."""
-        if "_all" in self.__dict__:
-            self._all.append(arms)
-        else:
-            self._added.append(arms)
-        if self._units is not None:
-            self._counts[self._units(arms)] += 1
-
-    def counts(self, n_units: int, units: Callable[[Ints], Any]) -> Ints:
-        """How many hold each unit; ``units`` are those of a super arm, for one policy always the same."""
-        if self._units is None:
-            self._units = units
-            self._counts = np.zeros(n_units, dtype=np.int64)
-            for arms in self._all:
-                self._counts[units(arms)] += 1
-        return self._counts
-
-    def __len__(self) -> int:
-        return len(self._all)
-
-    def __getitem__(self, place: Any) -> Any:
-        return self._all[place]
+_TARGETS = 8
+"""Under a mask, so many arms that need first plays are tried before indices decide."""
 
 
 class RulePolicy(Policy):
     """A policy made of an index rule: the subclass writes `make_rule`, and that is all.
 
-    The rule is a NamedTuple with compiled ``indices`` and ``update`` (see `rising_bandits.policies.operations`),
-    or any Python object with methods of those names.
+    The rule is a NamedTuple with registered ``indices``, ``update`` and ``roomy`` (see
+    `rising_bandits.policies.rules.operations`), or any Python object with methods of those names.
     """
-
-    _rule: Any
-    _cover: Cover
 
     @abstractmethod
     def make_rule(self, n_units: int, problem: Problem, horizon: int | None) -> Any:
         """The state of the index rule before the first play of any of ``n_units`` units."""
+
+    @property
+    def _rule(self) -> Any:
+        return self._engine.rule
 
     @property
     def plays(self) -> Ints:
@@ -88,19 +61,24 @@ class RulePolicy(Policy):
         """The unit or units that are played with a super arm."""
         return arms
 
-    def _expected(self) -> Ints:
-        """Plays of every unit once everything that is underway was observed."""
-        underway = self._underway
+    def _pending(self, underway: Sequence[Ints]) -> Ints:
+        """How many of the decisions underway hold each unit."""
         if not isinstance(underway, Underway):
-            underway = Underway(lambda: self._underway)
-        plays: Ints = self._rule.plays
-        return plays + underway.counts(plays.size, self._units)
+            listed = underway
+            underway = Underway(lambda: listed)
+        return underway.counts(self._rule.plays.size, self._units)
 
     def _make_room(self, pushes: int) -> None:
-        """Add memory to compiled rules before they need it."""
-        old = getattr(self._rule, "rings", None)
-        if old is not None and (new := with_room(old, pushes)) is not old:
-            self._rule = self._rule._replace(rings=new)
+        """Add memory to the rule before it is needed."""
+        rule = self._rule
+        if hasattr(rule, "with_room") and (roomier := rule.with_room(pushes)) is not rule:
+            self._engine = self._engine._replace(rule=roomier)
+
+    def indices(self) -> Floats:
+        self._check_started()
+        out = np.empty(self._rule.plays.size)
+        indices(self._rule, self._round, copy.deepcopy(self.rng), out)
+        return out
 
     def terms(self) -> dict[str, Floats] | None:
         """What the indices are made of, by name and per unit, or None where the rule does not say.
@@ -114,53 +92,53 @@ class RulePolicy(Policy):
         {'recent average': [0.5], 'predicted improvement': [0.25], 'bonus': [0.0]}
         """
         self._check_started()
-        return terms_of(self._rule, self._round)
+        return self._rule.terms(self._round) if hasattr(self._rule, "terms") else None
 
     def copy(self) -> Self:
-        if not isinstance(self._rule, tuple):
-            return super().copy()
+        if self._round == 0:
+            return copy.copy(self)
         policy = copy.copy(self)
-        policy._rule = plain.copy_rule(self._rule)
-        policy._cover = self._cover.copy()
+        policy._engine = policy._own_engine()
+        policy._out = self._out.copy()
         # Other policies, and copies of policies, must not be moved by what this one draws.
         policy.rng = copy.deepcopy(self.rng)
         return policy
 
+    def _own_engine(self) -> Any:
+        """A copy of the engine that shares nothing that changes."""
+        engine = self._engine
+        return engine._replace(rule=saving.copy_rule(engine.rule, self.problem), cover=copy_cover(engine.cover))
+
     def _inherit(self, old: Self, origin: Ints) -> None:
         units = self._units_from(old, origin)
-        if not isinstance(self._rule, tuple):
-            self._rule.inherit(old._rule, units)
-            return
-        again = (old._rule.plays < PLAYS_FIRST) & (old._cover.aims >= PLAYS_FIRST)
+        aims = old._engine.cover.aims
+        again = (old._rule.plays < PLAYS_FIRST) & (aims >= PLAYS_FIRST)
         if old.problem is self.problem:
             again[:] = False
-            self._cover.aims[units >= 0] = old._cover.aims[units[units >= 0]]
+            self._engine.cover.aims[units >= 0] = aims[units[units >= 0]]
         # On a new problem a unit that was given up may be within reach: it is looked at as if for the first time.
-        self._rule = plain.rearrange_rule(self._rule, old._rule, units, again)
+        self._engine = self._engine._replace(rule=rearrange_rule(self._rule, old._rule, units, again))
 
     def _units_from(self, old: Self, origin: Ints) -> Ints:
         """For every unit of this policy the unit of the old one that it was, or -1."""
         return origin
 
     def _dump(self) -> dict[str, Any]:
-        return {"rule": plain.dump_rule(self._rule), "aims": plain.encode_array(self._cover.aims)}
+        return {"rule": saving.dump_rule(self._rule), "aims": saving.encode_array(self._aims())}
 
-    def _load(self, state: dict[str, Any]) -> None:
-        self._rule = plain.load_rule(self._rule, state["rule"])
-        self._cover.aims[:] = plain.decode_array(state["aims"])
-        self._cover.reset()
+    def _load(self, state: saving.Saved) -> None:
+        rule = saving.load_rule(self._rule, state.part("rule"))
+        self._engine.cover.aims[:] = saving.load_aims(state, rule.plays.size)
+        self._engine = self._engine._replace(rule=rule)
+
+    def _aims(self) -> Any:
+        return np.minimum(self._engine.cover.aims, PLAYS_FIRST).astype(np.int8)
 
 
 class BaseArmPolicy(RulePolicy):
     """Indices of base arms, and the oracle picks the super arm."""
 
-    _weights: Floats
-    _arms: Ints
-    _kernel: Any
-    _fast: Callable[..., int] | None
-    _fast_update: Callable[..., None] | None
-
-    def _begin(self, problem: Problem, horizon: int | None) -> None:
+    def _begin(self, problem: Problem, horizon: int | None) -> BaseArms:
         oracle = problem.oracle
         if horizon is not None and horizon < PLAYS_FIRST * oracle.n_arms:
             needed = oracle.cover_rounds(PLAYS_FIRST) or cover_rounds(problem)
@@ -169,105 +147,103 @@ class BaseArmPolicy(RulePolicy):
                     f"horizon must be at least {needed}: so many rounds give each of the {oracle.n_arms} base arms "
                     f"its first {PLAYS_FIRST} plays; got {horizon}"
                 )
-        self._rule = self.make_rule(oracle.n_arms, problem, horizon)
-        self._cover = Cover(oracle.n_arms)
-        self._weights = np.zeros(oracle.n_arms)
-        self._arms = np.zeros(oracle.max_size, dtype=np.int64)
-        self._kernel = oracle.kernel() if isinstance(self._rule, tuple) else None
-        self._fast = self._fast_update = None
+        kernel = oracle.kernel()
+        return BaseArms(
+            rule=self.make_rule(oracle.n_arms, problem, horizon),
+            # Its own work space: other policies on this problem may decide in other threads.
+            solver=PythonSolver(oracle) if kernel is None else saving.copy_state(kernel),
+            weights=np.zeros(oracle.n_arms),
+            blocked=np.zeros(oracle.n_arms, dtype=np.bool_),
+            masked=np.zeros(1, dtype=np.int64),
+            cover=make_cover(oracle.n_arms),
+        )
 
-    def _aim(self, mask: Bools | None) -> Ints | None:
-        """A super arm that holds an arm which still needs plays, and many like it."""
-        while (target := self._cover.target(self._rule.plays)) is not None:
-            if mask is not None or self._underway:
-                return self._aim_beyond(mask)
-            waiting = self._cover.waiting(self._rule.plays)
-            arms = self.problem.oracle.containing(target, prefer=waiting)
-            if arms is not None:
-                return arms
-            self._give_up(target)
-        return None
+    def _own_engine(self) -> Any:
+        engine = super()._own_engine()
+        return engine._replace(
+            solver=saving.copy_state(engine.solver),
+            weights=engine.weights.copy(),
+            blocked=engine.blocked.copy(),
+            masked=engine.masked.copy(),
+        )
 
-    def _aim_beyond(self, mask: Bools | None) -> Ints | None:
-        """The same, past arms that are blocked now (not for ever) and past those that get their plays already."""
-        waiting = self._cover.waiting(self._expected())
+    def _prepare(self, mask: Bools | None, underway: Sequence[Ints]) -> None:
+        engine = self._engine
+        engine.masked[0] = mask is not None
+        engine.blocked[:] = False if mask is None else mask
+        if next_unit(engine.cover, engine.rule.plays) < 0:
+            self._plan([])
+        elif mask is None and not underway:
+            self._plan(self._first_plays(1))
+        else:
+            self._plan(self._first_play_beyond(mask, underway))
+
+    def _advance_engine(self, rounds: int) -> BaseArms:
+        engine = self._engine
+        engine.masked[0] = 0
+        self._make_room(self.problem.oracle.max_size)
+        cover = self._engine.cover
+        if cover.cursor[1] >= cover.cursor[2] and next_unit(cover, self._rule.plays) >= 0:
+            self._plan(self._first_plays(rounds))
+        return self._engine  # type: ignore[no-any-return]
+
+    def _plan(self, super_arms: Sequence[Ints]) -> None:
+        self._engine = self._engine._replace(cover=planned(self._engine.cover, super_arms))
+
+    def _first_plays(self, rounds: int) -> list[Ints]:
+        """Super arms for the next rounds that bring first plays, each to the first arm in need and to many others."""
+        oracle = self.problem.oracle
+        cover = copy_cover(self._engine.cover)
+        plays = self._rule.plays.copy()
+        found: list[Ints] = []
+        while len(found) < rounds and (arm := next_unit(cover, plays)) >= 0:
+            arms = oracle.containing(arm, prefer=waiting_units(cover, plays))
+            if arms is None:
+                cover.aims[arm] = PLAYS_FIRST
+                self._give_up([arm])
+                continue
+            plays[arms] += 1
+            found.append(oracle.ordered(arms))
+        return found
+
+    def _first_play_beyond(self, mask: Bools | None, underway: Sequence[Ints]) -> list[Ints]:
+        """A super arm that brings first plays past blocked arms and past arms whose plays are underway, or none."""
+        oracle = self.problem.oracle
+        waiting = waiting_units(self._engine.cover, self._rule.plays + self._pending(underway))
         free = waiting if mask is None else waiting & ~mask
-        for target in np.flatnonzero(free)[:8]:
-            found = self.problem.oracle.containing(int(target), mask=mask, prefer=waiting)
+        for arm in np.flatnonzero(free)[:_TARGETS]:
+            found = oracle.containing(int(arm), mask=mask, prefer=waiting)
             if found is not None:
-                return found
-        return None
-
-    def _choose(self, mask: Bools | None) -> Ints:
-        arms = self._aim(mask)
-        if arms is not None:
-            return arms
-        if mask is None and (actor := self.actor()) is not None:
-            if self._fast is None:
-                self._fast = direct(select, actor, self._round, self.rng, self._arms)
-            return self._arms[: self._fast(actor, self._round, self.rng, self._arms)]
-        indices(self._rule, self._round, self.rng, self._weights)
-        return self.problem.oracle.search(self._weights, mask)
+                return [oracle.ordered(found)]
+        return []
 
     def _learn(self, arms: Ints, outcomes: Floats, played: int) -> None:
-        target = self._cover.target(self._rule.plays)
         self._make_room(self.problem.oracle.max_size)
-        if isinstance(self._rule, tuple):
-            if self._fast_update is None:
-                self._fast_update = direct(update_all, self._rule, arms, outcomes, played)
-            self._fast_update(self._rule, arms, outcomes, played)
-        else:
-            for place in range(played):
-                self._rule.update(int(arms[place]), float(outcomes[place]))
-        if target is not None and target in arms[played:]:
-            self._cover.aims[target] += 1
-            if self._cover.aims[target] >= PLAYS_FIRST:
-                self._give_up(target)
+        super()._learn(arms, outcomes, played)
 
-    def give_up(self, arms: Iterable[int]) -> None:
+    def _give_up(self, arms: Iterable[int]) -> None:
         for arm in arms:
-            self._give_up(arm)
+            self._engine.cover.aims[arm] = PLAYS_FIRST
+            # It counts as a perfect arm from here on, not as an infinitely good one.
+            assume(self._rule, arm, 1.0)
 
-    def absorb(self, arm: int, outcomes: Floats) -> None:
+    def absorb(self, arm: int, outcomes: Sequence[float] | Floats, *, rounds: int = 0) -> None:
         self._check_started()
         arm = _checks.integer("arm", arm, low=0, high=self.problem.n_arms - 1)
-        values = [float(self._checked_outcome(arm, outcome)) for outcome in outcomes]
+        values = [self._checked_outcome(arm, outcome) for outcome in outcomes]
+        self._pass_rounds(rounds)
         for value in values:
             self._make_room(1)
             update(self._rule, arm, value)
-
-    def _give_up(self, arm: int) -> None:
-        """Stop aiming at an arm; from here on it counts as a perfect one, not as an infinitely good one."""
-        self._cover.give_up(arm)
-        if assume.handles(self._rule):
-            assume(self._rule, arm, 1.0)
-
-    def indices(self) -> Floats:
-        self._check_started()
-        out = np.empty(self.problem.n_arms)
-        indices(self._rule, self._round, copy.deepcopy(self.rng), out)
-        return out
-
-    def __getstate__(self) -> dict[str, Any]:
-        # Machine code cannot be pickled, and is found again when it is needed.
-        return {**self.__dict__, "_fast": None, "_fast_update": None}
-
-    def actor(self) -> BaseArms | None:
-        if self._kernel is None or self._cover.target(self._rule.plays) is not None:
-            return None
-        self._make_room(self.problem.oracle.max_size)
-        return BaseArms(self._rule, self._kernel, self._weights)
 
 
 class SuperArmPolicy(RulePolicy):
     """Indices of listed super arms; the largest is played, ties broken at random."""
 
-    _actor: SuperArms
-    _native: bool
     _number: dict[bytes, int]
     _sets: list[Ints]
 
-    def _begin(self, problem: Problem, horizon: int | None) -> None:
+    def _begin(self, problem: Problem, horizon: int | None) -> SuperArms:
         try:
             sets = problem.oracle.super_arms()
         except TooManySuperArmsError as error:
@@ -281,97 +257,47 @@ class SuperArmPolicy(RulePolicy):
                 f"horizon must be at least {needed}: so many rounds give each of the {len(sets)} super arms "
                 f"its first {PLAYS_FIRST} plays; got {horizon}"
             )
-        self._rule = self.make_rule(len(sets), problem, horizon)
-        self._native = isinstance(self._rule, tuple)
-        self._cover = Cover(len(sets))
+        rule = self.make_rule(len(sets), problem, horizon)
+        packed = pack([problem.oracle.ordered(arms) for arms in sets])
         self._sets = sets
         self._number = {arms.tobytes(): place for place, arms in enumerate(sets)}
-        packed = pack([problem.oracle.ordered(arms) for arms in sets])
-        self._reward = problem.reward
-        self._scale = problem.scale
-        self._actor = SuperArms(
-            rule=self._rule,
+        return SuperArms(
+            rule=rule,
             first=packed.first,
             members=packed.members,
             weights=np.zeros(len(sets)),
-            chosen=np.zeros(1, dtype=np.int64),
-            reward=problem.reward.kernel,
+            blocked=np.zeros(len(sets), dtype=np.bool_),
+            pending=np.zeros(len(sets), dtype=np.int64),
+            chosen=np.full(1, -1, dtype=np.int64),
+            reward=problem.reward.state(problem.oracle.max_size),
             scale=problem.scale,
+            cover=make_cover(len(sets)),
         )
 
-    def _choose(self, mask: Bools | None) -> Ints:
-        target = self._cover.target(self._rule.plays)
-        if mask is not None or (target is not None and self._underway):
-            return self._choose_among(mask)
-        if target is not None:
-            return self._sets[target]
-        actor = self.actor()
-        if actor is None:
-            return self._choose_among(None)
-        out = np.empty(self.problem.oracle.max_size, dtype=np.int64)
-        return out[: select(actor, self._round, self.rng, out)]
+    def _own_engine(self) -> Any:
+        engine = super()._own_engine()
+        changing = ("weights", "blocked", "pending", "chosen")
+        return engine._replace(**{name: getattr(engine, name).copy() for name in changing})
+
+    def _prepare(self, mask: Bools | None, underway: Sequence[Ints]) -> None:
+        engine = self._engine
+        engine.blocked[:] = False if mask is None else [mask[arms].any() for arms in self._sets]
+        engine.pending[:] = self._pending(underway) if underway else 0
+
+    def _advance_engine(self, rounds: int) -> SuperArms:
+        self._prepare(None, ())
+        self._make_room(1)
+        return self._engine  # type: ignore[no-any-return]
 
     def _units(self, arms: Ints) -> Any:
         return self._number[arms.tobytes()]
 
-    def _choose_among(self, mask: Bools | None) -> Ints:
-        free = np.arange(len(self._sets))
-        if mask is not None:
-            free = np.flatnonzero([not mask[arms].any() for arms in self._sets])
-            if free.size == 0:
-                raise InfeasibleError(
-                    f"mask leaves no feasible super arm: it blocks {int(mask.sum())} arms; unblock some"
-                )
-        if self._cover.target(self._rule.plays) is not None:
-            waiting = free[self._cover.waiting(self._expected())[free]]
-            if waiting.size:
-                return self._sets[int(waiting[0])]
-        weights = np.empty(len(self._sets))
-        indices(self._rule, self._round, self.rng, weights)
-        return self._sets[int(free[largest(weights[free], self.rng)])]
-
     def _learn(self, arms: Ints, outcomes: Floats, played: int) -> None:
-        unit = self._number.get(np.sort(arms).tobytes())
-        # Only `take_in` brings a super arm that is not listed: one that the problem no longer has.
-        if played == 0 or unit is None:
-            return
+        # A study may bring a super arm that the problem no longer has: nothing is learnt of it.
+        self._engine.chosen[0] = self._number.get(np.sort(arms).tobytes(), -1)
         self._make_room(1)
-        update(self._rule, unit, self._reward.combine(outcomes) / self._scale)
+        super()._learn(arms, outcomes, played)
 
     def _units_from(self, old: Self, origin: Ints) -> Ints:
         was = [origin[arms] for arms in self._sets]
         return np.array([-1 if (arms < 0).any() else old._number.get(np.sort(arms).tobytes(), -1) for arms in was])
-
-    def indices(self) -> Floats:
-        self._check_started()
-        out = np.empty(len(self._sets))
-        indices(self._rule, self._round, copy.deepcopy(self.rng), out)
-        return out
-
-    def actor(self) -> SuperArms | None:
-        if self._actor.reward is None or not self._native:
-            return None
-        if self._cover.target(self._rule.plays) is not None:
-            return None
-        self._make_room(1)
-        return self._actor._replace(rule=self._rule)
-
-
-def cover_rounds(problem: Problem) -> int:
-    """How many rounds the first two plays of every base arm take, when everything that is chosen is played.
-
-    >>> from rising_bandits.problems import TopK
-    >>> cover_rounds(TopK(5, k=2))
-    6
-    """
-    plays = np.zeros(problem.n_arms, dtype=np.int64)
-    cover = Cover(problem.n_arms)
-    rounds = 0
-    while (target := cover.target(plays)) is not None:
-        arms = problem.oracle.containing(target, prefer=cover.waiting(plays))
-        if arms is None:
-            cover.give_up(target)
-            continue
-        plays[arms] += 1
-        rounds += 1
-    return rounds

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
-from rising_bandits.policies.coarse import Coarse
 from rising_bandits.policies.crucb import RisingParameters
 from rising_bandits.policies.levels import SuperArmPolicy
-from rising_bandits.policies.rising import Rising
+from rising_bandits.policies.rules.coarse import Coarse
+from rising_bandits.policies.rules.rising import Rising
 from rising_bandits.problems.base import Problem
 
 
@@ -26,6 +27,12 @@ class RedUCB(RisingParameters, SuperArmPolicy):
     """
 
     name = "r-ed-ucb"
+    title = "R-ed-UCB"
+    colour = "#CC79A7"
+
+    @classmethod
+    def examples(cls) -> list[dict[str, Any]]:
+        return [{}, {"resolution": 8, "upward": True}]
 
     def make_rule(self, n_units: int, problem: Problem, horizon: int | None) -> Rising | Coarse:
         shrink = math.sqrt(problem.oracle.max_size) if problem.reward.additive else 1.0

@@ -10,9 +10,11 @@ import numpy as np
 
 from rising_bandits._checks import Bools, Floats, Ints
 from rising_bandits.errors import InfeasibleError, InputError, TooManySuperArmsError
-from rising_bandits.oracles.explicit import SetList, pack
-from rising_bandits.policies.actors import Constant, Turns, Uniform
-from rising_bandits.policies.base import Policy
+from rising_bandits.oracles.explicit import pack
+from rising_bandits.policies import saving
+from rising_bandits.policies.engines.fixed import Constant, Turns, Uniform
+from rising_bandits.policies.engines.python import Sampled
+from rising_bandits.policies.policy import Policy
 from rising_bandits.problems.base import Problem
 
 
@@ -30,6 +32,8 @@ class Oracle(Policy):
     """
 
     name = "oracle"
+    title = "best constant"
+    colour = "#000000"
 
     super_arm: Sequence[int] | None = None
 
@@ -43,36 +47,32 @@ class Oracle(Policy):
         """Take the super arm that a simulation found to be the best constant one, unless one was given."""
         self._revealed = [int(arm) for arm in super_arm]
 
-    def _begin(self, problem: Problem, horizon: int | None) -> None:
+    def _begin(self, problem: Problem, horizon: int | None) -> Constant:
         chosen = self._revealed if self.super_arm is None else self.super_arm
         if chosen is None:
             raise InputError(
                 "super_arm must be given outside a simulation, and in one of a task whose best super arm cannot be "
                 "computed, as in Oracle(super_arm=[0, 3])"
             )
-        arms = problem.oracle.check_super_arm(chosen)
-        self._members = problem.oracle.ordered(arms)
+        packed = pack([problem.oracle.ordered(problem.oracle.check_super_arm(chosen))])
+        return Constant(packed.first, packed.members)
 
     def parameters(self) -> dict[str, Any]:
         return {"super_arm": None if self.super_arm is None else [int(arm) for arm in self.super_arm]}
 
     def _dump(self) -> dict[str, Any]:
-        return {"members": [int(arm) for arm in self._members]}
+        return {"members": [int(arm) for arm in self._engine.members]}
 
-    @classmethod
-    def from_state(cls, state: dict[str, Any], problem: Problem | None = None) -> Self:
-        policy = super().from_state({**state, "parameters": {"super_arm": state["members"]}}, problem)
-        policy.super_arm = state["parameters"]["super_arm"]
-        policy.reveal(state["members"])
-        return policy
+    def _prepare_load(self, state: saving.Saved) -> None:
+        members = state.get("members")
+        _check_row("members of state", members, "arm numbers")
+        self.reveal(members)
 
-    def _choose(self, mask: Bools | None) -> Ints:
-        if mask is not None and mask[self._members].any():
-            raise InfeasibleError(f"mask blocks the only super arm of this policy, {self._members.tolist()}")
-        return self._members
-
-    def _learn(self, arms: Ints, outcomes: Floats, played: int) -> None:
-        pass
+    def _choose(self, mask: Bools | None, underway: Sequence[Ints]) -> Ints:
+        members: Ints = self._engine.members
+        if mask is not None and mask[members].any():
+            raise InfeasibleError(f"mask blocks the only super arm of this policy, {members.tolist()}")
+        return super()._choose(mask, underway)
 
     def rebase(self, problem: Problem, origin: Sequence[int] | Ints) -> Self:
         raise InputError("Oracle plays one fixed super arm and learns nothing; begin with a new one instead")
@@ -81,11 +81,8 @@ class Oracle(Policy):
         """1 for the arms that it plays, 0 for the others."""
         self._check_started()
         out = np.zeros(self.problem.n_arms)
-        out[self._members] = 1.0
+        out[self._engine.members] = 1.0
         return out
-
-    def actor(self) -> Constant:
-        return Constant(self._members)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -100,32 +97,25 @@ class Random(Policy):
     """
 
     name = "random"
+    title = "random"
+    colour = "#999999"
 
-    def _begin(self, problem: Problem, horizon: int | None) -> None:
-        listed: SetList | None = None
+    def _begin(self, problem: Problem, horizon: int | None) -> Uniform | Sampled:
         try:
             listed = pack([problem.oracle.ordered(arms) for arms in problem.oracle.super_arms()])
         except TooManySuperArmsError:
             # Too many to list: the oracle must know how to draw one, or says that it does not.
             problem.oracle.sample(np.random.default_rng(0))
-        self._list = listed
+            return Sampled(problem.oracle)
+        return Uniform(listed.first, listed.members)
 
-    def _choose(self, mask: Bools | None) -> Ints:
-        if self._list is None or mask is not None:
-            return self.problem.oracle.sample(self.rng, mask)
-        place = int(self.rng.random() * (self._list.first.size - 1))
-        return self._list.members[self._list.first[place] : self._list.first[place + 1]]
-
-    def _learn(self, arms: Ints, outcomes: Floats, played: int) -> None:
-        pass
+    def _choose(self, mask: Bools | None, underway: Sequence[Ints]) -> Ints:
+        return super()._choose(mask, underway) if mask is None else self.problem.oracle.sample(self.rng, mask)
 
     def indices(self) -> Floats:
         """No arm is better than another: all 0."""
         self._check_started()
         return np.zeros(self.problem.n_arms)
-
-    def actor(self) -> Any:
-        return None if self._list is None else Uniform(self._list.first, self._list.members)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -149,6 +139,8 @@ class Tour(Policy):
     """
 
     name = "tour"
+    title = "tour"
+    colour = "#56B4E9"
 
     super_arms: Sequence[Sequence[int]] | None = None
 
@@ -159,31 +151,31 @@ class Tour(Policy):
             for arms in self.super_arms:
                 _check_row("super_arms", arms, wanted)
 
-    def _begin(self, problem: Problem, horizon: int | None) -> None:
+    def _begin(self, problem: Problem, horizon: int | None) -> Turns:
         oracle = problem.oracle
         if self.super_arms is None:
             chosen = _cover(problem)
         else:
             chosen = [oracle.check_super_arm(arms) for arms in self.super_arms]
-        self._list = pack([oracle.ordered(arms) for arms in chosen])
+        packed = pack([oracle.ordered(arms) for arms in chosen])
+        return Turns(packed.first, packed.members)
 
     def parameters(self) -> dict[str, Any]:
         given = self.super_arms
         return {"super_arms": None if given is None else [[int(arm) for arm in arms] for arms in given]}
 
-    def _choose(self, mask: Bools | None) -> Ints:
-        count = self._list.first.size - 1
+    def _choose(self, mask: Bools | None, underway: Sequence[Ints]) -> Ints:
+        if mask is None:
+            return super()._choose(mask, underway)
+        first, members = self._engine
+        count = first.size - 1
         for place in range(self._round - 1, self._round - 1 + count):
-            first = self._list.first[place % count :]
-            arms = self._list.members[first[0] : first[1]]
-            if mask is None or not mask[arms].any():
+            arms: Ints = members[first[place % count] : first[place % count + 1]]
+            if not mask[arms].any():
                 return arms
         if self.super_arms is None:
             return self.problem.oracle.solve(np.ones(self.problem.n_arms), mask)
         raise InfeasibleError(f"mask blocks all {count} super arms of this policy")
-
-    def _learn(self, arms: Ints, outcomes: Floats, played: int) -> None:
-        pass
 
     def rebase(self, problem: Problem, origin: Sequence[int] | Ints) -> Self:
         if self.super_arms is not None:
@@ -194,9 +186,6 @@ class Tour(Policy):
         """No arm is better than another: all 0."""
         self._check_started()
         return np.zeros(self.problem.n_arms)
-
-    def actor(self) -> Turns:
-        return Turns(self._list.first, self._list.members)
 
 
 def _check_row(name: str, values: object, wanted: str) -> None:

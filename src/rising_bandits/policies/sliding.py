@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from rising_bandits import _checks
 from rising_bandits.errors import InputError
 from rising_bandits.policies.levels import BaseArmPolicy, SuperArmPolicy
-from rising_bandits.policies.window import WindowTS, WindowUCB, make_window_ts, make_window_ucb
+from rising_bandits.policies.rules.window import WindowTS, WindowUCB, make_window_ts, make_window_ucb
 from rising_bandits.problems.base import Problem
 
 
@@ -17,6 +18,10 @@ class _Sliding:
     """A window in plays; by default the square root of the horizon, rounded down. A float is a share of the plays."""
 
     window: int | float | None = None
+
+    @classmethod
+    def examples(cls) -> list[dict[str, Any]]:
+        return [{"window": 20}, {"window": 0.25}]
 
     def __post_init__(self) -> None:
         if isinstance(self.window, float) and not self.window.is_integer():
@@ -49,6 +54,8 @@ class SWUCB(_Sliding, SuperArmPolicy):
     """
 
     name = "sw-ucb"
+    title = "SW-UCB"
+    colour = "#0072B2"
 
     def make_rule(self, n_units: int, problem: Problem, horizon: int | None) -> WindowUCB:
         return make_window_ucb(n_units, self._window(horizon))
@@ -65,6 +72,8 @@ class SWCUCB(_Sliding, BaseArmPolicy):
     """
 
     name = "sw-cucb"
+    title = "SW-CUCB"
+    colour = "#0072B2"
 
     def make_rule(self, n_units: int, problem: Problem, horizon: int | None) -> WindowUCB:
         return make_window_ucb(n_units, self._window(horizon))
@@ -81,6 +90,8 @@ class SWTS(_Sliding, SuperArmPolicy):
     """
 
     name = "sw-ts"
+    title = "SW-TS"
+    colour = "#009E73"
 
     def make_rule(self, n_units: int, problem: Problem, horizon: int | None) -> WindowTS:
         return make_window_ts(n_units, self._window(horizon))
@@ -94,6 +105,8 @@ class SWCTS(_Sliding, BaseArmPolicy):
     """
 
     name = "sw-cts"
+    title = "SW-CTS"
+    colour = "#009E73"
 
     def make_rule(self, n_units: int, problem: Problem, horizon: int | None) -> WindowTS:
         return make_window_ts(n_units, self._window(horizon))

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from rising_bandits import _checks
 from rising_bandits._checks import Ints
-from rising_bandits.errors import InputError
+from rising_bandits.errors import InputError, RisingBanditsError
 from rising_bandits.oracles import SuperArmOracle, from_spec
 from rising_bandits.problems.rewards import Reward, as_reward
 
@@ -44,7 +44,10 @@ class Problem:
         )
         if len(self.labels) != oracle.n_arms:
             raise InputError(f"labels must name each of the {oracle.n_arms} base arms, got {len(self.labels)} labels")
-        self._number: dict[Label, int] = dict(aliases or {})
+        self._number: dict[Label, int] = {
+            alias: _checks.integer(f"the arm of alias {alias!r}", arm, low=0, high=oracle.n_arms - 1)
+            for alias, arm in (aliases or {}).items()
+        }
         self._number.update({label: arm for arm, label in enumerate(self.labels)})
         if len(set(self.labels)) != len(self.labels):
             seen: set[Label] = set()
@@ -121,9 +124,16 @@ class Problem:
         >>> Problem.from_spec(Problem(KSubsets(2, 1), labels=["a", ("b", 1)]).spec()).labels
         ('a', ('b', 1))
         """
-        labels = [_label(label) for label in spec["labels"]]
-        aliases = {_label(label): arm for label, arm in spec["aliases"]}
-        return Problem(from_spec(spec["oracle"]), spec["reward"], labels, aliases)
+        try:
+            labels = [_label(label) for label in spec["labels"]]
+            aliases = {_label(label): arm for label, arm in spec["aliases"]}
+            if not isinstance(spec["reward"], str):
+                raise InputError(f"the reward of a saved problem must be a name, got {spec['reward']!r}")
+            return Problem(from_spec(spec["oracle"]), spec["reward"], labels, aliases)
+        except RisingBanditsError:
+            raise
+        except (TypeError, ValueError, KeyError, IndexError, AttributeError, RecursionError) as error:
+            raise InputError(f"the description of a problem is damaged: {type(error).__name__} {error}") from None
 
     def __repr__(self) -> str:
         count = self.oracle.known_count()

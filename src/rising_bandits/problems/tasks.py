@@ -1,4 +1,4 @@
-"""Tasks: a problem with curves and noise to simulate it. The paper's eight are built in (SPEC section 4)."""
+"""Tasks: a problem with curves and noise to simulate it. The paper's eight are built in."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from rising_bandits import _checks
 from rising_bandits._checks import Floats
-from rising_bandits.curves import Curve, Failing, Flat, Gaussian, LateBloomer, Linear, Noise, Noiseless, Scaled
+from rising_bandits.curves import Curve, Flat, Gaussian, LateBloomer, Linear, Noise, Noiseless, Scaled
+from rising_bandits.curves.noise import check_noise
 from rising_bandits.errors import InputError
 from rising_bandits.problems.base import Problem
 from rising_bandits.problems.graphs import ShortestPath, SpanningTree
@@ -45,18 +46,13 @@ class Task:
         if not isinstance(cast(object, self.curves), Iterable):
             raise InputError(f"curves must hold one per base arm, {self.problem.n_arms}, got {self.curves!r}")
         object.__setattr__(self, "curves", tuple(self.curves))
-        _checks.integer("horizon", self.horizon, low=1)
+        _checks.integer("horizon", self.horizon, low=1, limit=10**12)
         if len(self.curves) != self.problem.n_arms:
             raise InputError(f"curves must hold one per base arm, {self.problem.n_arms}, got {len(self.curves)}")
         for curve in self.curves:
             if not isinstance(curve, Curve):
                 raise InputError(f"curves must be curves such as Flat(0.5), got {curve!r}")
-        if not isinstance(self.noise, Noise):
-            raise InputError(f"noise must be a noise model such as Gaussian(0.01), got {self.noise!r}")
-        if isinstance(self.noise, Failing) and len(self.noise.chances) != self.problem.n_arms:
-            raise InputError(
-                f"chances must hold one curve per base arm, {self.problem.n_arms}, got {len(self.noise.chances)}"
-            )
+        check_noise(self.noise, self.problem.n_arms)
 
     @property
     def sigma(self) -> float:

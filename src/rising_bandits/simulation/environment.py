@@ -1,4 +1,8 @@
-"""Where outcomes come from in a simulation: rising curves, noise, and feedback that may stop early."""
+"""Where outcomes come from in a simulation: rising curves, noise, and feedback that may stop early.
+
+The outcome of a play is a function of the seed, the arm and how often it was played before
+(`rising_bandits.curves.draws`). An environment has no random state to advance.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rising_bandits import _checks
 from rising_bandits._checks import Floats, Ints
-from rising_bandits._compile import compiled, operation
+from rising_bandits._compile import operation
 from rising_bandits.curves import Curve, Failing
+from rising_bandits.curves.draws import arm_keys, draw_of, uniform
+from rising_bandits.curves.noise import sample
 from rising_bandits.problems.rewards import Reward
 from rising_bandits.problems.tasks import Task
 from rising_bandits.theory.cascade import all_must_succeed
@@ -25,26 +32,40 @@ class Environment(NamedTuple):
     first: Ints
     last: Ints
     plays: Ints
+    keys: Ints
+    """The key of every arm, from which its random numbers follow."""
     arms: Ints
     outcomes: Floats
     means: Floats
-    sigma: float
-    noise: int
-    """0: none, 1: Gaussian clipped to [0, 1], 2: Bernoulli, 3: failing."""
+    noise: Any
     cascade: bool
     """Whether a super arm stops at its first outcome of 0."""
-    chances: Floats
-    """For failing arms: chances of success, laid out as ``values``."""
-    first_chance: Ints
-    last_chance: Ints
-    whole: bool
-    """Whether a round is worth the chance that no arm fails, times the reward of the successes."""
     product: bool
     """Whether outcomes are multiplied, so that every arm counts with its mean, reached or not."""
 
 
+class FailingArms(NamedTuple):
+    """Arms that succeed or fail by chance; tables as in `Environment`, and chances of success laid out likewise."""
+
+    values: Floats
+    first: Ints
+    last: Ints
+    plays: Ints
+    keys: Ints
+    arms: Ints
+    outcomes: Floats
+    means: Floats
+    cascade: bool
+    product: bool
+    chances: Floats
+    first_chance: Ints
+    last_chance: Ints
+    whole: bool
+    """Whether a round is worth the chance that no arm fails, times the reward of the successes."""
+
+
 @operation
-def draw(state: Any, arms: Any, rng: Any) -> int:
+def draw(state: Any, arms: Any) -> int:
     """Play the arms in turn: fill ``state.outcomes`` and ``state.means``, return how many were played.
 
     The reward of ``state.means`` is the expected reward of the round.
@@ -52,9 +73,33 @@ def draw(state: Any, arms: Any, rng: Any) -> int:
     raise NotImplementedError
 
 
-@compiled
-def _try(state: Environment, arms: Ints, rng: np.random.Generator) -> int:
-    """Arms that succeed or fail. What counts is known before: chances of success times outcomes of success.
+@draw.register(Environment)
+def _draw(state: Environment, arms: Ints) -> int:
+    played = arms.size
+    for place in range(arms.size):
+        arm = arms[place]
+        # Never so; it tells the compiler that no place counts from the end, and saves a tenth of a round.
+        if arm < 0:
+            break
+        n = state.plays[arm]
+        mean = state.values[state.first[arm] + min(n, state.last[arm])]
+        if place >= played:
+            # Not reached: it was not played, and brings nothing.
+            state.means[place] = mean if state.product else 0.0
+            state.outcomes[place] = 0.0
+            continue
+        outcome = sample(state.noise, arm, n, mean, draw_of(state.keys[arm], n))
+        state.means[place] = mean
+        state.outcomes[place] = outcome
+        state.plays[arm] = n + 1
+        if state.cascade and outcome <= 0.0:
+            played = place + 1
+    return played
+
+
+@draw.register(FailingArms)
+def _try(state: FailingArms, arms: Ints) -> int:
+    """What counts is known before the draw: chances of success times outcomes of success.
 
     For a sum under a cascade an arm counts if it and all before it succeed; for the harmonic reward,
     which is homogeneous, every outcome is scaled by the chance that all succeed; a product of means is that already.
@@ -79,39 +124,12 @@ def _try(state: Environment, arms: Ints, rng: np.random.Generator) -> int:
             continue
         arm = arms[place]
         n = state.plays[arm]
-        if rng.random() >= state.chances[state.first_chance[arm] + min(n, state.last_chance[arm])]:
+        chance = state.chances[state.first_chance[arm] + min(n, state.last_chance[arm])]
+        if uniform(draw_of(state.keys[arm], n)) >= chance:
             state.outcomes[place] = 0.0
             if state.cascade:
                 played = place + 1
         state.plays[arm] = n + 1
-    return played
-
-
-@draw.register(Environment)
-def _draw(state: Environment, arms: Ints, rng: np.random.Generator) -> int:
-    if state.noise == 3:
-        return _try(state, arms, rng)
-    played = arms.size
-    for place in range(arms.size):
-        arm = arms[place]
-        n = state.plays[arm]
-        mean = state.values[state.first[arm] + min(n, state.last[arm])]
-        if place >= played:
-            # Not reached: it was not played, and brings nothing.
-            state.means[place] = mean if state.product else 0.0
-            state.outcomes[place] = 0.0
-            continue
-        state.means[place] = mean
-        if state.noise == 1:
-            outcome = min(1.0, max(0.0, mean + state.sigma * rng.standard_normal()))
-        elif state.noise == 2:
-            outcome = 1.0 if rng.random() < mean else 0.0
-        else:
-            outcome = mean
-        state.plays[arm] = n + 1
-        state.outcomes[place] = outcome
-        if state.cascade and outcome <= 0.0:
-            played = place + 1
     return played
 
 
@@ -125,31 +143,34 @@ def _lay_out(curves: tuple[Curve, ...], horizon: int) -> tuple[Floats, Ints, Int
         place[curve] = (filled, table.size - 1)
         tables.append(table)
         filled += table.size
+        _checks.memory(f"the means of {len(curves)} arms over {horizon} rounds", 2.0 * filled)
     first, last = (np.array([place[curve][side] for curve in curves], dtype=np.int64) for side in (0, 1))
     return np.concatenate(tables), first, last
 
 
-def make_environment(task: Task, horizon: int) -> Environment:
+def make_environment(task: Task, horizon: int, seed: int) -> Environment | FailingArms:
     """The arms of a task before their first play."""
     values, first, last = _lay_out(task.curves, horizon)
-    chances, first_chance, last_chance = (
-        _lay_out(task.noise.chances, horizon) if isinstance(task.noise, Failing) else (np.ones(1), first[:0], last[:0])
-    )
     size = task.problem.oracle.max_size
-    return Environment(
-        values=values,
-        first=first,
-        last=last,
-        plays=np.zeros(task.problem.n_arms, dtype=np.int64),
-        arms=np.zeros(size, dtype=np.int64),
-        outcomes=np.zeros(size),
-        means=np.zeros(size),
-        sigma=float(task.noise.sigma),
-        noise=task.noise.code,
-        cascade=task.cascade,
+    common: dict[str, Any] = {
+        "values": values,
+        "first": first,
+        "last": last,
+        "plays": np.zeros(task.problem.n_arms, dtype=np.int64),
+        "keys": arm_keys(seed, task.problem.n_arms),
+        "arms": np.zeros(size, dtype=np.int64),
+        "outcomes": np.zeros(size),
+        "means": np.zeros(size),
+        "cascade": task.cascade,
+        "product": task.problem.reward == Reward("product"),
+    }
+    if not isinstance(task.noise, Failing):
+        return Environment(**common, noise=task.noise.state())
+    chances, first_chance, last_chance = _lay_out(task.noise.chances, horizon)
+    return FailingArms(
+        **common,
         chances=chances,
         first_chance=first_chance,
         last_chance=last_chance,
         whole=all_must_succeed(task),
-        product=task.problem.reward == Reward("product"),
     )

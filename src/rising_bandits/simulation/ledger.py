@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from rising_bandits import _checks
 from rising_bandits._checks import Floats, Ints
 from rising_bandits._compile import compiled
+from rising_bandits.errors import InputError
+from rising_bandits.policies.saving import Saved, encode_array
 
 
 class Ledger(NamedTuple):
@@ -36,6 +39,7 @@ PLAYS_LIMIT = 20_000_000
 
 def make_ledger(rounds: Ints, n_arms: int, max_size: int) -> Ledger:
     """An empty ledger for the given rounds."""
+    _checks.memory(f"super arms of up to {max_size} arms", 64.0 * max_size)
     return Ledger(
         rounds=rounds,
         cursor=np.array([0, 0, -1], dtype=np.int64),
@@ -125,3 +129,47 @@ def super_arm_plays(ledger: Ledger) -> dict[tuple[int, ...], int]:
         arms = tuple(sorted(int(arm) for arm in ledger.sets[row] if arm >= 0))
         found[arms] = found.get(arms, 0) + int(ledger.counts[row])
     return dict(sorted(found.items()))
+
+
+_COUNTED = ("expected", "realised", "plays")
+
+
+def dump_ledger(ledger: Ledger) -> dict[str, Any]:
+    """A ledger as plain data; the hash table is made anew when it is read."""
+    used = int(ledger.cursor[1])
+    arrays = {
+        "rounds": ledger.rounds,
+        "totals": ledger.totals,
+        "sets": ledger.sets[:used],
+        "counts": ledger.counts[:used],
+    }
+    arrays |= {name: getattr(ledger, name)[: int(ledger.cursor[0])] for name in _COUNTED}
+    return {name: encode_array(value) for name, value in arrays.items()}
+
+
+def load_ledger(saved: Saved, next_round: int, horizon: int, n_arms: int, max_size: int) -> Ledger:
+    """The ledger that was dumped, checked against the run that it belongs to."""
+    rounds: Ints = saved.row("rounds", np.int64)
+    if rounds.size == 0 or rounds[0] < 1 or rounds[-1] != horizon or (np.diff(rounds) <= 0).any():
+        raise InputError(f"rounds of {saved.what} must rise from 1 or more to the horizon, {horizon}")
+    ledger = make_ledger(rounds, n_arms, max_size)
+    recorded = int(np.searchsorted(rounds, next_round))
+    for name in _COUNTED:
+        target = getattr(ledger, name)[:recorded]
+        target[...] = saved.array(name, target)
+    ledger.totals[:] = saved.array("totals", ledger.totals)
+    if not all(np.isfinite(getattr(ledger, name)).all() for name in ("totals", "expected", "realised")):
+        raise InputError(f"rewards of {saved.what} must be finite numbers")
+    counts: Ints = saved.row("counts", np.int64)
+    if (counts < 1).any() or (counts >= next_round).any() or counts.sum() != next_round - 1:
+        raise InputError(f"counts of {saved.what} must add up to the rounds played, {next_round - 1}")
+    sets = saved.array("sets", np.full((counts.size, max_size), -1, dtype=np.int64))
+    used = sets >= 0
+    if (sets < -1).any() or (sets >= n_arms).any() or not used[:, 0].all() or (used[:, 1:] > used[:, :-1]).any():
+        raise InputError(f"sets of {saved.what} must hold arm numbers below {n_arms}, padded with -1")
+    while ledger.counts.size <= counts.size:
+        ledger = with_space(ledger)
+    ledger.sets[: counts.size], ledger.counts[: counts.size] = sets, counts
+    ledger.cursor[:] = recorded, counts.size, -1
+    _rehash(ledger.slots, ledger.sets, counts.size)
+    return ledger

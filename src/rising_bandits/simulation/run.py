@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -11,19 +11,33 @@ import numpy as np
 
 from rising_bandits import _checks
 from rising_bandits._checks import Floats, Ints
+from rising_bandits._compile import compilable
+from rising_bandits._machine import prepared
 from rising_bandits.errors import InputError, TooManySuperArmsError
-from rising_bandits.policies import state as plain
-from rising_bandits.policies.base import Policy
+from rising_bandits.policies import saving
+from rising_bandits.policies.engines.python import PythonEngine
+from rising_bandits.policies.policy import Policy
 from rising_bandits.policies.reference import Oracle
 from rising_bandits.problems.base import Label
 from rising_bandits.problems.tasks import Task
 from rising_bandits.simulation.environment import make_environment
-from rising_bandits.simulation.ledger import Ledger, make_ledger, super_arm_plays, with_space
+from rising_bandits.simulation.ledger import (
+    Ledger,
+    dump_ledger,
+    load_ledger,
+    make_ledger,
+    super_arm_plays,
+    with_space,
+)
 from rising_bandits.simulation.loop import play
 from rising_bandits.theory.cascade import expects, known
 from rising_bandits.theory.optimum import OptimalConstant, optimal_constant
 
-_interpreted = getattr(play, "py_func", play)
+RUN_VERSION = 3
+"""The format of a saved run. In version 3 outcomes became a function of seed, arm and play: older runs cannot go on."""
+MOST_ROUNDS_SIMULATED = 10**9
+PLANNED_ROUNDS = 256
+"""So many rounds of first plays are planned at a time."""
 
 
 def checkpoints(horizon: int, extra: Sequence[int] = (), count: int = 200) -> Ints:
@@ -91,40 +105,25 @@ class Run:
         return 0 if self.optimum is None else self.super_arm_plays.get(tuple(self.optimum.super_arm.tolist()), 0)
 
 
-_Kind = tuple[type, type, str, bool]
-_WARM_ROUNDS: set[_Kind] = set()
-_WARM_LOOPS: set[_Kind] = set()
-"""What this process has machine code for: policies, oracles and rewards whose rounds and loops were played."""
-
-
-class _PythonActor:
-    """A policy of any kind as the loop sees it: it decides and learns in Python."""
-
-    def __init__(self, policy: Any, task: Task) -> None:
-        self._policy = policy
-        self._oracle = task.problem.oracle
-        # Policies of the library check themselves; what an object of the user's own proposes is checked here.
-        self._trusted = isinstance(policy, Policy)
-
-    def roomy(self, pushes: int) -> bool:
-        return True
-
-    def select(self, t: int, rng: np.random.Generator, out: Ints) -> int:
-        proposed = self._policy.select()
-        arms = self._oracle.ordered(proposed if self._trusted else self._oracle.check_super_arm(proposed))
-        out[: arms.size] = arms
-        return int(arms.size)
-
-    def learn(self, arms: Ints, outcomes: Floats, played: int) -> None:
-        # Copies: a policy may keep what it is given, and the loop writes over its own arrays.
-        if played == arms.size:
-            self._policy.observe(arms.copy(), outcomes.copy())
-        else:
-            self._policy.observe(arms.copy(), outcomes.copy(), np.arange(arms.size) < played)
-
-
 class Simulation:
-    """A run in progress: `advance` it, save it (`state`), go on with it (`from_state`), read its `result`."""
+    """A run in progress: `advance` it, save it (`state`), go on with it (`from_state`), read its `result`.
+
+    Parameters
+    ----------
+    task
+        The problem with its curves and noise.
+    policy
+        A policy of the library, or any object with ``start``, ``select`` and ``observe``. It is started anew.
+    horizon
+        How many rounds; by default the task's.
+    seed
+        Decides the outcomes of every arm and what the policy draws. Two policies on one seed meet the same world:
+        the n-th play of an arm has the same outcome under both.
+    rounds
+        Rounds to record in addition to those of `checkpoints`.
+    compiled
+        False runs the same loop as plain Python, with the same result.
+    """
 
     def __init__(
         self,
@@ -143,23 +142,28 @@ class Simulation:
                 f"policy must be an object with start, select and observe, as in rb.CRUCB(), got {policy!r}"
             )
         self.task, self.policy = task, policy
-        self.horizon = _checks.integer("horizon", task.horizon if horizon is None else horizon, low=1)
+        given = task.horizon if horizon is None else horizon
+        self.horizon = _checks.integer("horizon", given, low=1, limit=MOST_ROUNDS_SIMULATED)
         self.seed = _checks.integer("seed", seed, low=0)
         self.compiled = compiled
-        self.optimum = _optimum(task, self.horizon)
         recorded = checkpoints(self.horizon, rounds)
-        # One stream each, so that what a policy draws never changes what the arms do.
-        environment_seed, policy_seed = np.random.SeedSequence(self.seed).spawn(2)
-        self._rng = np.random.default_rng(environment_seed)
-        self._environment = make_environment(task, self.horizon)
+        self._environment = make_environment(task, self.horizon, self.seed)
+        self.optimum = _optimum(task, self.horizon)
         if isinstance(policy, Oracle) and self.optimum is not None:
             policy.reveal(self.optimum.super_arm)
-        policy.start(task.problem, horizon=self.horizon, rng=np.random.default_rng(policy_seed))
-        self._reward: Any = task.problem.reward.kernel or task.problem.reward
-        self._ledger: Ledger = make_ledger(recorded, task.problem.n_arms, task.problem.oracle.max_size)
+        # The policy's stream is apart from the world's: what it draws never changes what the arms do.
+        stream = np.random.SeedSequence(self.seed).spawn(2)[1]
+        policy.start(task.problem, horizon=self.horizon, rng=np.random.default_rng(stream))
+        size = task.problem.oracle.max_size
+        self._reward: Any = task.problem.reward.state(size)
+        self._ledger: Ledger = make_ledger(recorded, task.problem.n_arms, size)
+        # Anything that decides in its own way is asked in its own way.
+        kind = type(policy)
+        self._has_engine = (
+            isinstance(policy, Policy) and kind.select is Policy.select and kind.observe is Policy.observe
+        )
         self.next_round = 1
         self.seconds = 0.0
-        self._kind = (type(policy), type(task.problem.oracle), task.problem.reward.name, compiled)
 
     @property
     def done(self) -> bool:
@@ -168,49 +172,40 @@ class Simulation:
 
     def advance(self, rounds: int | None = None) -> None:
         """Play some more rounds, or all that are left."""
-        self._warm_up()
         last = self.horizon if rounds is None else min(self.horizon, self.next_round + rounds - 1)
-        started = time.perf_counter()
         while self.next_round <= last:
+            started = time.perf_counter()
             if int(self._ledger.cursor[1]) >= self._ledger.counts.size:
                 self._ledger = with_space(self._ledger)
-            actor = self._compiled_actor()
-            if actor is not None and self._kind not in _WARM_LOOPS:
-                # Compiling (or loading machine code) is not part of the time per round.
-                self.seconds += time.perf_counter() - started
-                self._play(actor, self.next_round - 1)
-                _WARM_LOOPS.add(self._kind)
-                started = time.perf_counter()
-            if actor is None:
-                python = _PythonActor(self.policy, self.task)
-                # While arms are being covered a built-in policy decides in Python, one round at a time.
-                until = self.next_round if self.compiled and isinstance(self.policy, Policy) else last
-                self.next_round = _interpreted(
-                    python, self._environment, self._ledger, self._reward, self.next_round, until, None, self._rng
-                )
-            else:
-                self.next_round = self._play(actor, last)
-                self.policy.take_back(self.next_round)
-        self.seconds += time.perf_counter() - started
+            engine, rng = self._engine()
+            arguments = (engine, self._environment, self._ledger, self._reward, self.next_round, last, rng)
+            # Compiling, or loading machine code, is not part of the time per round.
+            self.seconds += time.perf_counter() - started
+            loop = self._loop(arguments)
+            started = time.perf_counter()
+            reached = loop(*arguments)
+            self.seconds += time.perf_counter() - started
+            stuck = reached == self.next_round
+            self.next_round = reached
+            if self._has_engine:
+                self.policy._round = reached
+            if stuck:
+                raise self.task.problem.oracle.nothing_left(None)
 
-    def _warm_up(self) -> None:
-        """Have the functions of single rounds compiled, by playing a few on the side, so that no time includes it."""
-        # Only policies of the library: one of the user's own may do more than decide.
-        if self._kind in _WARM_ROUNDS or not type(self.policy).__module__.startswith("rising_bandits."):
-            return
-        _WARM_ROUNDS.add(self._kind)
-        twin = type(self.policy)(**self.policy.parameters())
-        Simulation(self.task, twin, self.horizon, self.seed, compiled=self.compiled).advance(2)
+    def _engine(self) -> tuple[Any, Any]:
+        """What decides the next rounds, and the generator that it draws from (None where it draws nothing)."""
+        if not self._has_engine:
+            return PythonEngine(self.policy, self.task.problem.oracle), None
+        engine = self.policy._advance_engine(PLANNED_ROUNDS)
+        draws = getattr(engine, "draws", False) or getattr(getattr(engine, "rule", None), "draws", True)
+        return engine, self.policy.rng if draws or not self.compiled else None
 
-    def _play(self, actor: Any, last: int) -> int:
-        """Rounds up to ``last`` in compiled code."""
-        rng = self.policy.rng
-        return play(actor, self._environment, self._ledger, self._reward, self.next_round, last, rng, self._rng)
-
-    def _compiled_actor(self) -> Any:
-        if not self.compiled or not isinstance(self.policy, Policy) or self.task.problem.reward.kernel is None:
-            return None
-        return self.policy.actor()
+    def _loop(self, arguments: tuple[Any, ...]) -> Callable[..., int]:
+        """The loop for these arguments: machine code where all of them can be compiled, else plain Python."""
+        engine, environment, _, reward, *_ = arguments
+        if self.compiled and compilable(engine) and compilable(environment) and compilable(reward):
+            return prepared(play, *arguments)
+        return _quietly
 
     def result(self) -> Run:
         """What came of the run; the horizon must be reached."""
@@ -240,40 +235,65 @@ class Simulation:
 
     def state(self) -> dict[str, Any]:
         """Everything but the task, as plain data."""
-        ledger = {
-            name: plain.encode_array(value)
-            for name, value in self._ledger._asdict().items()
-            if isinstance(value, np.ndarray)
-        }
-        return {
-            "version": plain.VERSION,
-            "task": self.task.name,
-            "horizon": self.horizon,
-            "seed": self.seed,
-            "next_round": self.next_round,
-            "seconds": self.seconds,
-            "rng": plain.dump_rng(self._rng),
-            "plays": plain.encode_array(self._environment.plays),
-            "ledger": ledger,
-            "policy": self.policy.state(),
-        }
+        if not isinstance(self.policy, Policy):
+            raise InputError(
+                f"policy must be one of the library's classes for the run to be saved, got {self.policy!r}"
+            )
+        return saving.sealed(
+            {
+                "version": RUN_VERSION,
+                "task": self.task.name,
+                "horizon": self.horizon,
+                "seed": self.seed,
+                "next_round": self.next_round,
+                "seconds": self.seconds,
+                "plays": saving.encode_array(self._environment.plays),
+                "ledger": dump_ledger(self._ledger),
+                "policy": self.policy.state(),
+            }
+        )
 
     @classmethod
-    def from_state(cls, state: dict[str, Any], task: Task, policy_type: type[Policy]) -> Simulation:
-        """The run as it was when `state` was called; it ends as one that was never stopped."""
-        if state.get("version") != plain.VERSION or state.get("task") != task.name:
-            raise InputError(f"state must be one of task {task.name!r} and version {plain.VERSION}")
-        saved = state["policy"]
-        if saved.get("policy") != policy_type.__name__:
-            raise InputError(f"policy_type must be the class {saved.get('policy')}, got {policy_type.__name__}")
-        run = cls(task, policy_type(**saved["parameters"]), state["horizon"], state["seed"])
-        run.policy = policy_type.from_state(saved, problem=task.problem)
-        ledger = {name: plain.decode_array(value) for name, value in state["ledger"].items()}
-        run._ledger = run._ledger._replace(**ledger)
-        run._environment.plays[:] = plain.decode_array(state["plays"])
-        run._rng = plain.load_rng(state["rng"])
-        run.next_round, run.seconds = int(state["next_round"]), float(state["seconds"])
+    def from_state(cls, state: Mapping[str, Any], task: Task, policy_type: type[Policy]) -> Simulation:
+        """The run as it was when `state` was called; it ends as one that was never stopped.
+
+        Parameters
+        ----------
+        state
+            What ``state()`` returned, perhaps through JSON. It is checked as if a stranger had written it.
+        task, policy_type
+            The task, and the class of the policy.
+        """
+        saved = saving.Saved("state", state)
+        if saved.data.get("version") != RUN_VERSION or saved.data.get("task") != task.name:
+            raise InputError(f"state must be one of task {task.name!r} and version {RUN_VERSION}")
+        if saved.get("checksum") != saving.checksum(saved.data):
+            raise InputError("state is damaged or was edited: its checksum is wrong")
+        with saving.reading("state"):
+            name = saved.part("policy").data.get("policy")
+            if name != policy_type.__name__:
+                raise InputError(f"policy_type must be the class {name}, got {policy_type.__name__}")
+            policy = policy_type.from_state(saved.part("policy").data, problem=task.problem)
+            horizon = saved.integer("horizon", low=1, high=MOST_ROUNDS_SIMULATED)
+            next_round = saved.integer("next_round", low=1, high=horizon + 1)
+            run = cls(task, policy_type(**policy.parameters()), horizon, saved.integer("seed", low=0, high=2**128))
+            if policy.round != next_round or policy.horizon != run.policy.horizon:
+                raise InputError(f"state holds a policy at round {policy.round} of a run at round {next_round}")
+            plays = saving.load_plays(saved, task.problem.n_arms)
+            if (plays > next_round - 1).any():
+                raise InputError("state holds more plays of an arm than rounds")
+            oracle = task.problem.oracle
+            run._ledger = load_ledger(saved.part("ledger"), next_round, horizon, oracle.n_arms, oracle.max_size)
+            run._environment.plays[:] = plays
+            run.policy = policy
+            run.next_round, run.seconds = next_round, saved.number("seconds", low=0.0)
         return run
+
+
+def _quietly(*arguments: Any) -> int:
+    """The loop as plain Python; NumPy's warnings about infinities are for nobody, compiled code has none."""
+    with np.errstate(all="ignore"):
+        return play(*arguments)
 
 
 def _optimum(task: Task, horizon: int) -> OptimalConstant | None:
@@ -298,9 +318,15 @@ def simulate(
 ) -> Run:
     """Run a policy on a task and return its regret, rewards and plays.
 
-    The policy is started anew. ``rounds`` adds rounds to those that are recorded; ``compiled=False`` runs the
-    loop in Python around the same compiled rules and solvers, with the same result; ``progress`` is called
-    with the rounds played so far.
+    The policy is started anew. Two policies on one seed meet the same world: the n-th play of an arm has the same
+    outcome under both.
+
+    Parameters
+    ----------
+    task, policy, horizon, seed, rounds, compiled
+        As in `Simulation`.
+    progress
+        Called now and then with the number of rounds played so far.
 
     >>> import rising_bandits as rb
     >>> run = simulate(rb.tasks.get("k-max"), rb.CRUCB(sigma=0.01), horizon=2_000, seed=0)

@@ -1,5 +1,6 @@
-"""Imported first: studies need packages that the library itself does not."""
+"""Refuses to go on where the packages of the extra are missing."""
 
 from rising_bandits._extras import require
 
-require("studies", "sqlalchemy", "alembic", "pandas")
+for _package in ("sqlalchemy", "alembic", "pandas"):
+    require("studies", _package)

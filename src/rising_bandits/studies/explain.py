@@ -12,9 +12,10 @@ import numpy as np
 from rising_bandits._checks import Bools, Floats, Ints
 from rising_bandits.errors import InfeasibleError, TooManySuperArmsError
 from rising_bandits.oracles.base import finite_weights
-from rising_bandits.policies.base import PLAYS_FIRST, Policy
+from rising_bandits.policies.engines.cover import PLAYS_FIRST
 from rising_bandits.policies.levels import RulePolicy, SuperArmPolicy
-from rising_bandits.policies.terms import AVERAGE, BONUS, IMPROVEMENT
+from rising_bandits.policies.policy import Policy
+from rising_bandits.policies.rules.terms import AVERAGE, BONUS, IMPROVEMENT
 from rising_bandits.problems.base import Label, Problem
 from rising_bandits.studies.scales import Scale
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from rising_bandits import _checks
+from rising_bandits._extras import require
 from rising_bandits._files import replacing
 from rising_bandits.errors import InputError, RisingBanditsError, StorageError
 from rising_bandits.problems.base import Label
@@ -214,6 +215,7 @@ def _read_lines(path: Path) -> tuple[dict[str, Any], Iterator[Any]]:
 
 
 def _write_parquet(path: Path, header: dict[str, Any], rows: Iterator[dict[str, Any]]) -> None:
+    require("lab", "pyarrow")
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -227,6 +229,7 @@ def _write_parquet(path: Path, header: dict[str, Any], rows: Iterator[dict[str, 
 
 
 def _read_parquet(path: Path) -> tuple[dict[str, Any], Iterator[Any]]:
+    require("lab", "pyarrow")
     import pyarrow.parquet as pq
 
     def rows() -> Iterator[dict[str, Any]]:

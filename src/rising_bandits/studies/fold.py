@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from rising_bandits._checks import Bools, Floats, Ints
-from rising_bandits.policies.base import Policy
-from rising_bandits.policies.levels import Underway
+from rising_bandits.policies.policy import Policy
+from rising_bandits.policies.underway import Underway
 from rising_bandits.problems.base import Label, Problem
 from rising_bandits.studies.arms import Arms
 from rising_bandits.studies.events import Event, raw_of, values_of
@@ -66,7 +66,7 @@ class Entry:
         self._feedback = None
 
     def feedback(self, known: Arms) -> tuple[Ints, Floats, int]:
-        """Arms, outcomes and how many of them were played, as `Policy.take_in` wants them.
+        """Arms, outcomes and how many of them were played, as `Policy._take_in` wants them.
 
         Kept, because a tell out of order makes a policy learn all later ones again.
         """
@@ -121,9 +121,9 @@ class Learned:
         elif entry.values is not None:
             arms, values, played = entry.feedback(self.arms)
             if arms.size == 0:
-                self.policy.pass_rounds(entry.rounds)
+                self.policy._pass_rounds(entry.rounds)
             else:
-                self.policy.take_in(arms, values, played, entry.rounds)
+                self.policy._take_in(arms, values, played, entry.rounds)
 
     def _control(self, event: Event, resolve: Resolve) -> None:
         arms = self.arms
@@ -131,17 +131,17 @@ class Learned:
             origin = [arms.arm_of.get(key, -1) for key in event.body["keys"]]
             self.arms = Arms(resolve(event.body), event.body)
             self.policy = self.policy.rebase(self.arms.problem, origin)
-            self.policy.give_up(event.body["unreachable"])
+            self.policy._give_up(event.body["unreachable"])
         elif event.kind == "reset":
             gone = {arms.arm_of[key] for key in event.body["arms"] if key in arms.arm_of}
             origin = [-1 if arm in gone else arm for arm in range(arms.problem.n_arms)]
             self.policy = self.policy.rebase(arms.problem, origin)
-            self.policy.give_up(gone.intersection(arms.body["unreachable"]))
+            self.policy._give_up(gone.intersection(arms.body["unreachable"]))
         elif event.kind == "import":
             for key, values in zip(event.body["arms"], event.body["value"], strict=True):
                 if key in arms.arm_of:
                     self.policy.absorb(arms.arm_of[key], np.asarray(values, dtype=np.float64))
-            self.policy.pass_rounds(event.body["rounds"])
+            self.policy._pass_rounds(event.body["rounds"])
 
 
 class Fold:

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from rising_bandits import policies
 from rising_bandits.errors import InputError
-from rising_bandits.policies.base import Policy
+from rising_bandits.policies.policy import Policy
 from rising_bandits.problems.base import Problem
 from rising_bandits.studies import snapshot
 from rising_bandits.studies.events import Event
@@ -187,7 +187,7 @@ def _policy_class(name: str, given: Policy | type[Policy] | None) -> type[Policy
         return kind
     if kind is not None:
         raise InputError(f"policy must be a {name}, as when the study was created, got {kind.__name__}")
-    built_in = {known.__name__: known for known in policies._BUILT_IN.values()}
+    built_in = {known.__name__: known for known in policies.classes().values()}
     if name not in built_in:
         raise InputError(
             f"policy must be handed in to open this study, a class {name} of your own: open(..., policy={name})"

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rising_bandits.errors import InputError
-from rising_bandits.policies.base import Policy
+from rising_bandits.policies.policy import Policy
 from rising_bandits.problems.base import Label, Problem, _label
 from rising_bandits.studies import snapshot
 from rising_bandits.studies.events import Event

@@ -17,7 +17,7 @@ from typing import Any, cast
 import numpy as np
 
 from rising_bandits.errors import InputError
-from rising_bandits.policies.base import Policy
+from rising_bandits.policies.policy import Policy
 from rising_bandits.studies.arms import Arms
 from rising_bandits.studies.events import Event
 from rising_bandits.studies.fold import Fold, Learned
@@ -93,7 +93,7 @@ def replay(log: Log, policy: Policy) -> Replay:
     problem = log.resolve(first.body)
     shadow = type(policy)(**policy.parameters())
     shadow.start(problem, log.settings.horizon, log.settings.rng(1))
-    shadow.give_up(first.body["unreachable"])
+    shadow._give_up(first.body["unreachable"])
     own = shadow.copy()
     compared, agreed = _agreement(log, first, events, shadow)
     return Replay(repr(policy), compared, agreed, **_own_way(log, first, events, own))
@@ -157,7 +157,7 @@ def _own_way(log: Log, first: Event, events: list[Event], policy: Policy) -> dic
         told = entry.values or {}
         same += sum(arm in told and plays[arm] == logged[arm] for arm in arms.tolist())
         outcomes = np.array([tapes[arm][plays[arm]] for arm in arms.tolist()])
-        policy.take_in(arms, outcomes, arms.size)
+        policy._take_in(arms, outcomes, arms.size)
         earned.append(problem.reward.combine(outcomes))
         there.append(problem.reward.combine(np.array([told.get(arm, 0.0) for arm in entry.arms])))
         plays.update(arms.tolist())

@@ -10,7 +10,7 @@ import numpy as np
 
 from rising_bandits import _checks
 from rising_bandits.errors import InputError
-from rising_bandits.policies.base import Policy
+from rising_bandits.policies.policy import Policy
 from rising_bandits.problems.base import Label, Problem, _plain
 from rising_bandits.studies.arms import Arms
 from rising_bandits.studies.events import Event
@@ -84,7 +84,7 @@ def begin(settings: Settings, policy: Policy, first: Event, resolve: Resolve) ->
     """A study after its first event."""
     problem = resolve(first.body)
     policy.start(problem, settings.horizon, settings.rng(1))
-    policy.give_up(first.body["unreachable"])
+    policy._give_up(first.body["unreachable"])
     fold = Fold(Learned(policy, Arms(problem, first.body)), problem.labels, resolve, settings.reorder)
     fold.seq = fold.arms_since = first.seq
     return fold

@@ -6,11 +6,13 @@ A snapshot is a pure function of the log up to its event. It can be lost or dele
 from __future__ import annotations
 
 import json
+import logging
 import zlib
 from typing import Any
 
-from rising_bandits.policies import state as plain
-from rising_bandits.policies.base import Policy
+from rising_bandits.errors import InputError, RisingBanditsError
+from rising_bandits.policies import saving
+from rising_bandits.policies.policy import Policy
 from rising_bandits.problems.base import _label, _plain
 from rising_bandits.studies.arms import Arms
 from rising_bandits.studies.events import Event
@@ -18,6 +20,7 @@ from rising_bandits.studies.fold import Entry, Fold, Learned, Resolve
 from rising_bandits.studies.tally import Tally
 
 FORMAT = 3
+_LOGGER = logging.getLogger(__name__)
 
 
 def dump(fold: Fold) -> bytes:
@@ -32,7 +35,7 @@ def dump(fold: Fold) -> bytes:
         "arms_since": fold.arms_since,
         "began": list(fold.began.items()),
         "problem": fold.settled.arms.body,
-        "policy": {**fold.settled.policy.state(), "problem": None},
+        "policy": saving.sealed({**fold.settled.policy.state(), "problem": None}),
         "tally": fold.tally.dump(),
         "window": [_entry(entry) for entry in fold.window],
     }
@@ -40,13 +43,19 @@ def dump(fold: Fold) -> bytes:
 
 
 def load(body: bytes, kind: type[Policy], resolve: Resolve, reorder: int) -> Fold | None:
-    """The fold that was dumped, or None where another version wrote it, of this module or of policies' state."""
+    """The fold that was dumped, or None where it cannot be used: the log alone suffices to make it again."""
     try:
-        data = json.loads(zlib.decompress(body))
-    except (zlib.error, ValueError):
+        with saving.reading("snapshot"):
+            return _load(zlib.decompress(body), kind, resolve, reorder)
+    except (zlib.error, RisingBanditsError) as error:
+        _LOGGER.warning("a snapshot of a study was passed over, its log is read instead: %s", error)
         return None
-    if data["format"] != FORMAT or data["policy"]["version"] != plain.VERSION:
-        return None
+
+
+def _load(text: bytes, kind: type[Policy], resolve: Resolve, reorder: int) -> Fold:
+    data = json.loads(text)
+    if data["format"] != FORMAT:
+        raise InputError(f"it is of format {data['format']!r}, not {FORMAT}")
     arms = Arms(resolve(data["problem"]), data["problem"])
     policy = kind.from_state(data["policy"], arms.problem)
     labels = [_label(label) for label in data["labels"]]

@@ -103,7 +103,7 @@ class Storage:
             self._engine = sa.create_engine(self.url, **options)
         except ModuleNotFoundError as error:
             raise MissingExtraError(
-                f"PostgreSQL needs a driver ({error.name}); install it with pip install 'rising-bandits[postgres]'"
+                f"PostgreSQL needs a driver ({error.name}); pip install '.[postgres]' in a clone of the project"
             ) from None
         self._driver_error: type[Exception] = self._engine.dialect.loaded_dbapi.Error
         if self.sqlite:

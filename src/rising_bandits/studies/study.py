@@ -14,7 +14,7 @@ import numpy as np
 from rising_bandits import _checks
 from rising_bandits._checks import Floats
 from rising_bandits.errors import InputError
-from rising_bandits.policies.base import Policy
+from rising_bandits.policies.policy import Policy
 from rising_bandits.problems.base import Label, Problem
 from rising_bandits.studies.events import MOST_ROUNDS
 from rising_bandits.studies.explain import Explanation, Reason, explain_choice, reasons

@@ -16,8 +16,10 @@ import numpy as np
 
 from rising_bandits._checks import Floats, Ints
 from rising_bandits._compile import compiled
-from rising_bandits.policies.operations import assume, indices, roomy, update
-from rising_bandits.policies.rings import Rings, grow, has_room, make_rings, read, write
+from rising_bandits.errors import InputError
+from rising_bandits.policies.rules.operations import assume, indices, roomy, update
+from rising_bandits.policies.rules.rings import Rings, grow, has_room, make_rings, read, with_room, write
+from rising_bandits.policies.rules.terms import AVERAGE, BONUS
 
 
 class WindowUCB(NamedTuple):
@@ -32,6 +34,24 @@ class WindowUCB(NamedTuple):
     share: float
     """Above 0 the window is this share of the plays, and ``window`` is not used."""
 
+    @property
+    def draws(self) -> bool:
+        """Whether it uses the generator."""
+        return False
+
+    def with_room(self, pushes: int) -> WindowUCB:
+        return self._replace(rings=with_room(self.rings, pushes))
+
+    def check(self) -> None:
+        _check_windows(self.plays, self.total, self.rings, self.window, self.share)
+        if np.isnan(self.unplayed).any():
+            raise InputError("state holds an index of an unplayed arm that is no number")
+
+    def terms(self, t: int) -> dict[str, Floats]:
+        plays = np.where(self.plays == 0, np.nan, self.plays)
+        recent = _recent(self.plays, self.total, self.window, self.share)
+        return {AVERAGE: recent, BONUS: np.sqrt(1.5 * math.log(t) / plays)}
+
 
 class WindowTS(NamedTuple):
     """State of sliding-window Thompson sampling."""
@@ -41,6 +61,34 @@ class WindowTS(NamedTuple):
     rings: Rings
     window: int
     share: float
+
+    @property
+    def draws(self) -> bool:
+        """Whether it uses the generator."""
+        return True
+
+    def with_room(self, pushes: int) -> WindowTS:
+        return self._replace(rings=with_room(self.rings, pushes))
+
+    def check(self) -> None:
+        _check_windows(self.plays, self.total, self.rings, self.window, self.share)
+
+    def terms(self, t: int) -> dict[str, Floats]:
+        return {AVERAGE: _recent(self.plays, self.total, self.window, self.share)}
+
+
+def _check_windows(plays: Ints, total: Floats, rings: Rings, window: int, share: float) -> None:
+    held = np.array([_held(window, share, count) for count in plays.tolist()])
+    if (rings.capacity < held).any():
+        raise InputError("state holds buffers that are smaller than its windows")
+    if not ((total >= -1e-6) & (total <= held + 1e-6)).all():
+        raise InputError("state holds sums of outcomes that its windows cannot have")
+
+
+def _recent(plays: Ints, total: Floats, window: int, share: float) -> Floats:
+    """The mean of the plays that a window holds."""
+    held = np.array([_held(window, share, count) for count in plays.tolist()], dtype=np.float64)
+    return np.asarray(np.divide(total, held, out=np.full(plays.size, np.nan), where=plays > 0))
 
 
 def _window_of(window: int | float) -> tuple[int, float]:
@@ -99,7 +147,7 @@ def _update_ts(state: WindowTS, unit: int, outcome: float) -> None:
 
 
 @indices.register(WindowUCB)
-def _indices_ucb(state: WindowUCB, t: int, rng: np.random.Generator, out: Floats) -> None:
+def _indices_ucb(state: WindowUCB, t: int, rng: object, out: Floats) -> None:
     confidence = 1.5 * math.log(t)
     for unit in range(out.size):
         plays = state.plays[unit]

@@ -9,9 +9,11 @@ import numpy as np
 
 from rising_bandits._checks import Floats, Ints
 from rising_bandits._compile import compiled
-from rising_bandits.policies.dyadic import fit, push, step_of
-from rising_bandits.policies.operations import assume, indices, roomy, update
-from rising_bandits.policies.outlook import mean_outlook, mean_rise
+from rising_bandits.errors import InputError
+from rising_bandits.policies.rules.decay import mean_outlook, mean_rise
+from rising_bandits.policies.rules.operations import assume, indices, roomy, update
+from rising_bandits.policies.rules.prefix_sums import fit, push, step_of
+from rising_bandits.policies.rules.terms import AVERAGE, BONUS, IMPROVEMENT
 
 SHORTEST = 16
 """A window that is not the whole past holds at least so many plays: shorter ones mostly see noise."""
@@ -43,9 +45,28 @@ class Outlook(NamedTuple):
     largest: bool
     """Whether the reward is the largest outcome."""
 
+    @property
+    def draws(self) -> bool:
+        """Whether it uses the generator."""
+        return False
+
     def inheritance(self) -> dict[str, str]:
         """What `rebase` has to know: the noise belongs to all units, and indices are made anew on another problem."""
         return {"noise": "whole", "stamp": "none"}
+
+    def check(self) -> None:
+        short = self.plays < 2
+        known = np.isfinite(self.value) | (short & np.isposinf(self.value)) | (~short & (self.stamp < 0))
+        if not known.all() or not all(np.isfinite(part).all() for part in (self.sums, self.lines, self.last)):
+            raise InputError("state holds sums, lines or indices that are no finite numbers")
+        if not np.isfinite(self.noise).all() or (self.noise < 0.0).any() or self.noise[2] == 0.0:
+            raise InputError("state holds a measure of noise that is no finite number of at least 0")
+        if (self.lines[..., 2] < 0.0).any() or ((self.lines[..., 2] > 0.0) & (self.lines[..., 2] < 2.0)).any():
+            raise InputError("state holds lines through fewer than two plays")
+
+    def terms(self, t: int) -> dict[str, Floats]:
+        average, calm, index = outlook_terms(self, t)
+        return {AVERAGE: average, IMPROVEMENT: calm - average, BONUS: index - calm}
 
 
 @compiled
@@ -81,7 +102,8 @@ def _update(state: Outlook, unit: int, outcome: float) -> None:
         noise = state.noise
         if plays > 1:
             # Half the squared step of neighbours is the variance, whatever slow trend the arm follows.
-            noise[1] += 0.5 * (outcome - state.last[unit]) ** 2
+            jump = outcome - state.last[unit]
+            noise[1] += 0.5 * (jump * jump)
             noise[2] += 1.0
         state.last[unit] = outcome
         if noise[2] >= noise[3]:
@@ -150,21 +172,41 @@ def _now(state: Outlook, t: int) -> int:
     return clock(t, t if state.horizon == 0 else max(1, min(t, state.horizon - t + 1)))
 
 
-@indices.register(Outlook)
-def _indices(state: Outlook, t: int, rng: np.random.Generator, out: Floats) -> None:
+@compiled
+def _refresh(state: Outlook, unit: int, now: int) -> None:
+    if state.stamp[unit] != now and state.plays[unit] > 1:
+        state.value[unit] = _evaluate(state, unit, now)
+        state.stamp[unit] = now
+
+
+@compiled
+def _keep_best(state: Outlook, out: Floats) -> None:
+    """One place goes to the arm that is best today: then the others can be tried at no loss."""
+    best = 0
+    for unit in range(1, out.size):
+        if _today(state.lines[unit]) > _today(state.lines[best]):
+            best = unit
+    out[best] += 1.0
+
+
+def _all_indices(state: Outlook, t: int, rng: object, out: Floats) -> None:
+    """`_indices` that looks only at the units whose index has to be computed."""
+    now = _now(state, t)
+    for unit in np.flatnonzero((state.stamp != now) & (state.plays > 1)).tolist():
+        _refresh(state, unit, now)
+    out[:] = state.value
+    if state.largest:
+        _keep_best(state, out)
+
+
+@indices.register(Outlook, plain=_all_indices)
+def _indices(state: Outlook, t: int, rng: object, out: Floats) -> None:
     now = _now(state, t)
     for unit in range(out.size):
-        if state.stamp[unit] != now and state.plays[unit] > 1:
-            state.value[unit] = _evaluate(state, unit, now)
-            state.stamp[unit] = now
+        _refresh(state, unit, now)
         out[unit] = state.value[unit]
     if state.largest:
-        # One place goes to the arm that is best today: then the others can be tried at no loss.
-        best = 0
-        for unit in range(1, out.size):
-            if _today(state.lines[unit]) > _today(state.lines[best]):
-                best = unit
-        out[best] += 1.0
+        _keep_best(state, out)
 
 
 @assume.register(Outlook)

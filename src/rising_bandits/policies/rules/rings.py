@@ -1,9 +1,9 @@
-"""The last outcomes of every arm in O(window) memory, readable and writable from compiled code.
+"""Ring buffers: the last outcomes of every unit in memory that follows its window.
 
-Each arm owns one ring of power-of-two capacity inside a shared pool. A ring that is full moves
-to one of twice the capacity; the one it leaves is kept in a free list for the next arm that
-grows to that size. The pool is the only array that is ever replaced, and only between rounds,
-so compiled code never allocates.
+Each unit owns one ring, whose capacity is a power of two, inside a shared pool. A full ring moves to
+one of twice the capacity, and the place that it leaves goes to a free list for the next unit that grows to
+that size. The pool is the only array that is ever replaced, and only between rounds, so compiled
+code never allocates.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rising_bandits import _checks
 from rising_bandits._checks import Bools, Floats, Ints
 from rising_bandits._compile import compiled
+from rising_bandits.errors import InputError
 
 SMALLEST = 4
 _CLASSES = 62
@@ -56,7 +58,9 @@ def with_room(rings: Rings, pushes: int) -> Rings:
     need = used + 2 * largest * pushes
     if need <= rings.pool.size:
         return rings
-    pool = np.empty(max(need + 2 * largest * pushes, 2 * rings.pool.size), dtype=np.float64)
+    size = max(need + 2 * largest * pushes, 2 * rings.pool.size)
+    _checks.memory("the outcomes that this policy keeps", size)
+    pool = np.empty(size, dtype=np.float64)
     pool[:used] = rings.pool[:used]
     return rings._replace(pool=pool)
 
@@ -145,6 +149,7 @@ def load_rings(capacity: Ints, held: Floats, plays: Ints) -> Rings:
     >>> read(again, 1, 1)
     0.5
     """
+    check_rings(capacity, held, plays)
     rings = make_rings(capacity.size)
     rings.capacity[:] = capacity
     rings.offset[1:] = np.cumsum(capacity)[:-1]
@@ -153,6 +158,19 @@ def load_rings(capacity: Ints, held: Floats, plays: Ints) -> Rings:
     rings = rings._replace(pool=np.zeros(2 * int(capacity.sum()), dtype=np.float64))
     refill(rings, plays, held)
     return rings
+
+
+def check_rings(capacity: Ints, held: Floats, plays: Ints) -> None:
+    """Refuse capacities and outcomes that no plays could have led to, before any memory is asked for."""
+    powers = (capacity >= SMALLEST) & (capacity & (capacity - 1) == 0)
+    # A ring doubles when it is full at the latest, and a little before where two windows must fit.
+    if not powers.all() or (capacity > np.maximum(SMALLEST, 4 * (plays + 4))).any():
+        raise InputError(f"state holds impossible capacities of its buffers: {capacity[:8].tolist()}")
+    expected = int(np.minimum(plays, capacity).sum())
+    if held.size != expected:
+        raise InputError(f"state holds {held.size} outcomes in its buffers, but its plays call for {expected}")
+    if not ((held >= 0.0) & (held <= 1.0)).all():
+        raise InputError("state holds outcomes outside [0, 1]")
 
 
 def copy_rings(rings: Rings) -> Rings:

@@ -10,9 +10,9 @@ import numpy as np
 
 from rising_bandits._checks import Floats, Ints
 from rising_bandits.errors import InputError
-from rising_bandits.policies.base import PLAYS_FIRST
+from rising_bandits.policies import saving
+from rising_bandits.policies.engines.cover import PLAYS_FIRST
 from rising_bandits.policies.levels import BaseArmPolicy
-from rising_bandits.policies.state import decode_array, encode_array
 from rising_bandits.problems.base import Label, Problem
 
 
@@ -43,9 +43,33 @@ class PlainRule:
         """Write the index of every unit."""
         for unit in range(self.plays.size):
             seen = self.outcomes(unit)
-            out[unit] = self._index(seen, t) if seen.size else self._unplayed[unit]
+            if seen.size == 0:
+                out[unit] = self._unplayed[unit]
+                continue
+            index = self._index(seen, t)
+            try:
+                out[unit] = index
+            except (TypeError, ValueError):
+                out[unit] = np.nan
             if np.isnan(out[unit]):
-                raise InputError(f"index must be a number, got NaN for arm {self._labels[unit]!r} at round {t}")
+                raise InputError(
+                    f"index must return a number, got {index!r} for arm {self._labels[unit]!r} at round {t}"
+                )
+
+    def copy(self) -> PlainRule:
+        """An independent copy with the same function."""
+        rule = PlainRule(self._index, self._labels)
+        rule._unplayed, rule.plays = self._unplayed.copy(), self.plays.copy()
+        rule._store = [outcomes.copy() for outcomes in self._store]
+        return rule
+
+    def bind(self, index: Callable[[Floats, int], float]) -> None:
+        """Use another function from here on."""
+        self._index = index
+
+    def roomy(self, pushes: int) -> bool:
+        """Always: lists grow by themselves."""
+        return True
 
     def inherit(self, old: PlainRule, units: Ints) -> None:
         """Take over the outcomes of another rule's units; ``units`` is -1 for those that begin anew."""
@@ -82,24 +106,32 @@ class IndexPolicy(BaseArmPolicy):
     def make_rule(self, n_units: int, problem: Problem, horizon: int | None) -> PlainRule:
         return PlainRule(self.index, problem.labels)
 
+    def _own_engine(self) -> Any:
+        engine = super()._own_engine()
+        # The copy's own parameters and generator, not those of the policy that it was copied from.
+        engine.rule.bind(self.index)
+        return engine
+
     def _dump(self) -> dict[str, Any]:
         rule: PlainRule = self._rule
         held = [rule.outcomes(unit) for unit in range(rule.plays.size)]
         return {
-            "plays": encode_array(rule.plays),
-            "outcomes": encode_array(np.concatenate(held)),
-            "aims": encode_array(self._cover.aims),
+            "plays": saving.encode_array(rule.plays),
+            "outcomes": saving.encode_array(np.concatenate(held)),
+            "aims": saving.encode_array(self._aims()),
         }
 
-    def _load(self, state: dict[str, Any]) -> None:
+    def _load(self, state: saving.Saved) -> None:
         rule: PlainRule = self._rule
+        plays = saving.load_plays(state, rule.plays.size)
+        outcomes = state.row("outcomes", np.float64)
+        if outcomes.size != plays.sum() or not ((outcomes >= 0.0) & (outcomes <= 1.0)).all():
+            raise InputError(f"state must hold {plays.sum()} outcomes in [0, 1], as many as its plays")
         at = 0
-        outcomes = decode_array(state["outcomes"])
-        for unit, plays in enumerate(decode_array(state["plays"]).tolist()):
-            for outcome in outcomes[at : at + plays]:
+        for unit, count in enumerate(plays.tolist()):
+            for outcome in outcomes[at : at + count]:
                 rule.update(unit, float(outcome))
-            at += plays
-        self._cover.aims[:] = decode_array(state["aims"])
-        self._cover.reset()
-        for given_up in np.flatnonzero((rule.plays == 0) & (self._cover.aims >= PLAYS_FIRST)):
+            at += count
+        self._engine.cover.aims[:] = saving.load_aims(state, plays.size)
+        for given_up in np.flatnonzero((rule.plays == 0) & (self._engine.cover.aims >= PLAYS_FIRST)):
             rule.assume(int(given_up), 1.0)

@@ -20,10 +20,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rising_bandits import _checks
 from rising_bandits._checks import Floats, Ints
 from rising_bandits._compile import compiled
-from rising_bandits.policies.operations import assume, indices, roomy, update
-from rising_bandits.policies.rising import window_of
+from rising_bandits.errors import InputError
+from rising_bandits.policies.rules.operations import assume, indices, roomy, update
+from rising_bandits.policies.rules.rising import check_coefficients, line_at, rising_terms, window_of
 
 
 class Coarse(NamedTuple):
@@ -49,11 +51,35 @@ class Coarse(NamedTuple):
     upward: bool
     resolution: int
 
+    @property
+    def draws(self) -> bool:
+        """Whether it uses the generator."""
+        return False
+
+    def check(self) -> None:
+        for plays, step, held in zip(self.plays.tolist(), self.step.tolist(), self.held.tolist(), strict=True):
+            if step < 1 or step & (step - 1) or step > max(1, plays):
+                raise InputError(f"state holds blocks of {step} plays for an arm with {plays}")
+            marked = step * (plays // step)
+            need = 2 * effective_window(marked, step, self.epsilon) // step if marked > 1 else 0
+            if not need <= held <= min(self.blocks.shape[1], plays // step):
+                raise InputError(f"state holds {held} blocks of {step} plays for an arm with {plays}")
+            # The next full block must find the window that it closes within the blocks.
+            if window_of(marked + step, self.epsilon) >= 4 * self.resolution * step:
+                raise InputError(f"state holds blocks of {step} plays for an arm with {plays}, which are too short")
+        check_coefficients(
+            self.plays, self.level, self.slope, self.width, self.delay, self.average, self.blocks, self.partial
+        )
+
+    def terms(self, t: int) -> dict[str, Floats]:
+        return rising_terms(self, self.average, t)
+
 
 def make_coarse(
     n_units: int, *, epsilon: float, sigma: float, constant: float, resolution: int, upward: bool = False
 ) -> Coarse:
     """The state before the first play: every index is infinite."""
+    _checks.memory(f"resolution {resolution} for {n_units} units", n_units * (4.0 * resolution + 8) * 2)
     return Coarse(
         plays=np.zeros(n_units, dtype=np.int64),
         step=np.ones(n_units, dtype=np.int64),
@@ -150,11 +176,21 @@ def _update(state: Coarse, unit: int, outcome: float) -> None:
     state.delay[unit] = plays - h + 1
 
 
-@indices.register(Coarse)
-def _indices(state: Coarse, t: int, rng: np.random.Generator, out: Floats) -> None:
+def _all_indices(state: Coarse, t: int, rng: object, out: Floats) -> None:
+    """`_indices` for all units at once."""
+    root = math.sqrt(state.constant * math.log(t))
+    out[:] = line_at(state.level, state.slope, state.width, state.delay, t, root)  # type: ignore[arg-type]
+    if state.upward:
+        known = np.flatnonzero(state.plays >= 2)
+        trend = state.level[known] + state.slope[known] * t - state.average[known]
+        out[known] -= np.minimum(trend, 0.0)
+
+
+@indices.register(Coarse, plain=_all_indices)
+def _indices(state: Coarse, t: int, rng: object, out: Floats) -> None:
     root = math.sqrt(state.constant * math.log(t))
     for unit in range(out.size):
-        out[unit] = state.level[unit] + state.slope[unit] * t + state.width[unit] * (t - state.delay[unit]) * root
+        out[unit] = line_at(state.level[unit], state.slope[unit], state.width[unit], state.delay[unit], t, root)
         if state.upward and state.plays[unit] >= 2:
             out[unit] -= min(state.level[unit] + state.slope[unit] * t - state.average[unit], 0.0)
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from rising_bandits import _checks
 from rising_bandits.errors import InputError
-from rising_bandits.policies.dyadic import make_sums
 from rising_bandits.policies.levels import BaseArmPolicy
-from rising_bandits.policies.remaining import Outlook
+from rising_bandits.policies.rules.horizon import Outlook
+from rising_bandits.policies.rules.prefix_sums import make_sums
 from rising_bandits.problems.base import Problem
 
 AHEAD = 100_000
@@ -27,7 +28,7 @@ class HorizonCRUCB(BaseArmPolicy):
     :math:`w` outcomes, for :math:`w` = N, N/2, N/4, ... (``windows`` of them). Where means are concave the
     line lies above all that is to come. With :math:`\bar x` its mean, :math:`s` its slope,
     :math:`S = w(w^2-1)/12`, :math:`\kappa` the bonus, and slopes that go on falling as
-    :math:`\Phi` says (see `rising_bandits.policies.outlook`), the window bounds the mean outcome over the
+    :math:`\Phi` says (see `rising_bandits.policies.rules.decay`), the window bounds the mean outcome over the
     :math:`m` plays to come, and the index is the smallest of these bounds:
 
     .. math::
@@ -64,6 +65,8 @@ class HorizonCRUCB(BaseArmPolicy):
     """
 
     name = "horizon-crucb"
+    title = "HorizonCRUCB"
+    colour = "#5E3C99"
 
     sigma: float | None = None
     decay: float = 0.5
@@ -71,6 +74,10 @@ class HorizonCRUCB(BaseArmPolicy):
     windows: int = 3
     bonus: str | float = 2.0
     ahead: int | None = None
+
+    @classmethod
+    def examples(cls) -> list[dict[str, Any]]:
+        return [{}, {"sigma": 0.05, "decay": 0.0, "bonus": "proved"}, {"ahead": 200, "windows": 4, "decay": 1.5}]
 
     def __post_init__(self) -> None:
         if self.sigma is not None:

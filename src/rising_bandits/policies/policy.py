@@ -1,9 +1,8 @@
-"""What every policy does around its equation: start, cover all arms, check feedback, save and load."""
+"""A policy: parameters, checks and saving around an engine that decides and learns."""
 
 from __future__ import annotations
 
 import copy
-import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence, Set, Sized
 from typing import Any, ClassVar, Self, cast
@@ -14,40 +13,63 @@ import numpy.typing as npt
 from rising_bandits import _checks
 from rising_bandits._checks import Bools, Floats, Ints
 from rising_bandits.errors import InfeasibleError, InputError, NotStartedError
-from rising_bandits.policies import state as plain
+from rising_bandits.policies import saving
+from rising_bandits.policies.engines.operations import learn, select
 from rising_bandits.problems.base import Problem
 
 _RNG = "a numpy.random.Generator, or a seed of at least 0"
-PLAYS_FIRST = 2
-"""Every unit is played this often before indices decide."""
+MOST_ROUNDS = 10**12
+"""Horizons and numbers of rounds beyond this are refused."""
 
 
 class Policy(ABC):
-    """The ritual of a policy; a policy of one's own may also be any object with these methods.
+    """What all policies share: ``start``, then rounds of ``select`` and ``observe``; saving and loading.
 
-    ``start``, then rounds of ``select`` and ``observe``. Round t is the number of rounds observed so
-    far plus one. A policy never sees an environment, nor its regret.
+    Round t is the number of rounds observed so far plus one. A policy never sees an environment, nor its regret. A
+    policy of one's own derives from `IndexPolicy`, `BaseArmPolicy` or `SuperArmPolicy`, or is any object with
+    ``start``, ``select`` and ``observe``.
     """
 
     name: ClassVar[str]
-    """How the command line calls it."""
+    """What the command line calls it."""
+    title: ClassVar[str] = ""
+    """What figures call it; by default its name."""
+    colour: ClassVar[str] = ""
+    """Its colour in figures, as ``#rrggbb``; by default the next free one."""
 
     problem: Problem
     horizon: int | None
     rng: np.random.Generator
     _round: int = 0
     _proposed: bytes | None = None
-    _underway: Sequence[Ints] = ()
+    _engine: Any
+    """The engine: what decides and learns."""
+
+    @classmethod
+    def examples(cls) -> list[dict[str, Any]]:
+        """Parameters with which the conformance suite tries the policy."""
+        return [{}]
 
     def start(self, problem: Problem, horizon: int | None = None, rng: np.random.Generator | int | None = None) -> None:
-        """Forget everything and begin at round 1 on a problem."""
+        """Forget everything and begin at round 1 on a problem.
+
+        Parameters
+        ----------
+        problem
+            What is decided about.
+        horizon
+            How many rounds there will be; None where nobody knows.
+        rng
+            A generator, or a seed for one; None for a random seed.
+        """
         if not isinstance(cast(object, problem), Problem):
             raise InputError(f"problem must be a Problem such as ShortestPath(...), got {problem!r}")
         if horizon is not None:
-            horizon = _checks.integer("horizon", horizon, low=1)
+            horizon = _checks.integer("horizon", horizon, low=1, limit=MOST_ROUNDS)
         if not isinstance(rng, np.random.Generator):
             rng = np.random.default_rng(rng if rng is None else _checks.integer("rng", rng, low=0, wanted=_RNG))
-        self._begin(problem, horizon)
+        self._engine = self._begin(problem, horizon)
+        self._out = np.zeros(problem.oracle.max_size, dtype=np.int64)
         self.problem, self.horizon, self.rng, self._round, self._proposed = problem, horizon, rng, 1, None
 
     @property
@@ -63,43 +85,60 @@ class Policy(ABC):
             )
 
     @abstractmethod
-    def _begin(self, problem: Problem, horizon: int | None) -> None:
-        """Build the state for a problem, or refuse before anything changes."""
+    def _begin(self, problem: Problem, horizon: int | None) -> Any:
+        """The engine for a problem before the first round; refuses before anything changes."""
 
     def select(self, mask: npt.ArrayLike | None = None, underway: Sequence[Ints] = ()) -> Ints:
-        """The arms to play this round, ascending. ``mask`` is True for arms that may not be used now.
+        """The arms to play this round, ascending.
 
-        ``underway`` are super arms that were chosen and not observed yet. A policy that still covers the arms
-        turns to others than those; nothing else depends on it.
+        Parameters
+        ----------
+        mask
+            A boolean per base arm, True for arms that may not be used now.
+        underway
+            Super arms that were chosen and not observed yet. While arms still need their first plays, others than
+            those are chosen; nothing else depends on it.
+
+        Raises
+        ------
+        InfeasibleError
+            The mask leaves no super arm. Nothing was changed.
         """
         self._check_started()
-        self._underway = underway
+        blocked = _checks.mask(mask, self.problem.n_arms)
+        before = None if blocked is None else self.rng.bit_generator.state
         try:
-            arms = np.sort(self._choose(None) if mask is None else self._choose_masked(mask))
-        finally:
-            self._underway = ()
+            arms = np.sort(self._choose(blocked, underway))
+        except InfeasibleError as error:
+            if before is None or blocked is None:
+                raise
+            self.rng.bit_generator.state = before
+            names = ", ".join(repr(label) for label in self.problem.labels_of(np.flatnonzero(blocked)[:10]))
+            raise InfeasibleError(f"{error} (blocked: {names})") from None
         self._proposed = arms.tobytes()
         return arms
 
-    def _choose_masked(self, mask: npt.ArrayLike) -> Ints:
-        """Choose under a mask; one that leaves nothing is refused, names the arms, and leaves no trace."""
-        blocked = _checks.mask(mask, self.problem.n_arms)
-        before = self.rng.bit_generator.state
-        try:
-            return self._choose(blocked)
-        except InfeasibleError as error:
-            self.rng.bit_generator.state = before
-            arms = np.flatnonzero(np.asarray(mask))
-            names = ", ".join(repr(label) for label in self.problem.labels_of(arms[:10]))
-            raise InfeasibleError(f"{error} (blocked: {names})") from None
-
-    @abstractmethod
-    def _choose(self, mask: Bools | None) -> Ints:
+    def _choose(self, mask: Bools | None, underway: Sequence[Ints]) -> Ints:
         """The arms to play this round, in any order."""
+        self._prepare(mask, underway)
+        # Infinite indices are meant; compiled code does not warn of them either.
+        with np.errstate(all="ignore"):
+            size = select(self._engine, self._round, self.rng, self._out)
+        if size == 0:
+            raise self.problem.oracle.nothing_left(mask)
+        return self._out[:size]
 
-    @abstractmethod
+    def _prepare(self, mask: Bools | None, underway: Sequence[Ints]) -> None:
+        """Make the engine ready for one decision in which these arms are blocked and those decisions underway."""
+        return
+
+    def _advance_engine(self, rounds: int) -> Any:
+        """The engine with memory, and a plan of up to ``rounds`` first plays, to go on without Python."""
+        return self._engine
+
     def _learn(self, arms: Ints, outcomes: Floats, played: int) -> None:
         """Take in checked outcomes; only the first ``played`` arms were played."""
+        learn(self._engine, arms, outcomes, played)
 
     @abstractmethod
     def indices(self) -> Floats:
@@ -111,11 +150,23 @@ class Policy(ABC):
         outcomes: Sequence[float] | Floats,
         played: Sequence[bool] | Bools | None = None,
     ) -> None:
-        """Take in what came back, in the order of ``arms``: any feasible super arm, proposed or not.
+        """Take in what came back from any feasible super arm, proposed by `select` or not.
 
-        ``played`` says which arms were really played (cascading feedback, lost reports); the others
-        are not counted and their outcomes are ignored. Policies on super arms see the reward with 0 for
-        them, and learn nothing where no arm was played.
+        Parameters
+        ----------
+        arms
+            The arm numbers of the super arm, in any order.
+        outcomes
+            A number in [0, 1] for each, in the order of ``arms``.
+        played
+            Which arms were really played (cascading feedback, lost reports); the others are not counted and their
+            outcomes are ignored. Policies on super arms see the reward with 0 for them, and learn nothing where no
+            arm was played.
+
+        Raises
+        ------
+        InputError
+            Something is wrong with an argument. Nothing was changed.
         """
         self._check_started()
         # What was proposed needs no second look: this is on the path of every round.
@@ -145,32 +196,52 @@ class Policy(ABC):
         self._learn(numbers, values, count)
         self._round += 1
 
-    def take_in(self, arms: Ints, outcomes: Floats, played: int, rounds: int = 1) -> None:
-        """`observe` for callers that have checked: the first ``played`` arms were played, the rest were not.
+    def absorb(self, arm: int, outcomes: Sequence[float] | Floats, *, rounds: int = 0) -> None:
+        """Take in plays of one base arm that no round of this policy brought.
 
-        The arms need not be feasible any more, as when a problem changed while a report was on its way.
+        Parameters
+        ----------
+        arm
+            The number of the base arm.
+        outcomes
+            Its outcomes in [0, 1], oldest first.
+        rounds
+            How many rounds lie behind these plays; the policy's round goes on by so many.
+        """
+        raise InputError(f"{type(self).__name__} cannot take in plays of single base arms; use CRUCB or SWCUCB")
+
+    def _take_in(self, arms: Ints, outcomes: Floats, played: int, rounds: int = 1) -> None:
+        """`observe` for a study, which has checked: the arms need not be feasible any more.
+
+        The first ``played`` arms were played, the rest were not.
         """
         self._learn(arms, outcomes, played)
         self._round += rounds
 
-    def absorb(self, arm: int, outcomes: Floats) -> None:
-        """Take in plays of one base arm that no round of this policy brought, oldest first, in [0, 1]."""
-        raise InputError(f"{type(self).__name__} cannot take in plays of single base arms; use CRUCB or SWCUCB")
-
-    def pass_rounds(self, rounds: int) -> None:
+    def _pass_rounds(self, rounds: int) -> None:
         """Count rounds that were played before, as those behind plays that were absorbed."""
         self._check_started()
-        self._round += _checks.integer("rounds", rounds, low=0)
+        self._round += _checks.integer("rounds", rounds, low=0, limit=MOST_ROUNDS)
 
-    def give_up(self, arms: Iterable[int]) -> None:
-        """Never aim at these arms to cover them: no super arm holds them."""
+    def _give_up(self, arms: Iterable[int]) -> None:
+        """Never aim at these arms for first plays: no super arm holds them."""
         return
 
     def rebase(self, problem: Problem, origin: Sequence[int] | Ints) -> Self:
-        """A policy on ``problem`` that knows what this one knows; the round goes on.
+        """A policy on another problem that knows what this one knows; the round goes on.
 
-        ``origin`` says for every base arm of ``problem`` which arm of the present problem it was, or -1 for one
-        that begins anew. The policy itself is left as it is.
+        Parameters
+        ----------
+        problem
+            The new problem.
+        origin
+            For every base arm of ``problem`` the arm of the present problem that it was, or -1 for one that begins
+            anew.
+
+        Returns
+        -------
+        Policy
+            The new policy; this one is left as it is.
 
         >>> import rising_bandits as rb
         >>> old = rb.SWCUCB(window=10)
@@ -181,15 +252,16 @@ class Policy(ABC):
         ([1, 0], 2)
         """
         self._check_started()
-        places = np.asarray(origin, dtype=np.int64)
-        if places.shape != (problem.n_arms,) or places.max(initial=-1) >= self.problem.n_arms:
+        places = np.asarray(origin)
+        known = places.dtype.kind in "iu" and places.shape == (problem.n_arms,)
+        if not known or places.min(initial=0) < -1 or places.max(initial=-1) >= self.problem.n_arms:
             raise InputError(
                 f"origin must hold one of the {self.problem.n_arms} present arms, or -1, for each of the "
                 f"{problem.n_arms} new ones, got {origin!r}"
             )
         policy = type(self)(**self.parameters())
         policy.start(problem, self.horizon, copy.deepcopy(self.rng))
-        policy._inherit(self, places)
+        policy._inherit(self, places.astype(np.int64))
         policy._round = self._round
         return policy
 
@@ -215,7 +287,7 @@ class Policy(ABC):
         except (TypeError, ValueError):
             inside = False
         if inside:
-            return outcome
+            return float(outcome)
         label = self.problem.labels[int(arm)]
         raise InputError(f"outcomes must be numbers in [0, 1], got {outcome!r} for arm {label!r}; rescale them first")
 
@@ -228,100 +300,39 @@ class Policy(ABC):
         return {name: _simple(getattr(self, name)) for name in getattr(self, "__dataclass_fields__", ())}
 
     def state(self) -> dict[str, Any]:
-        """Everything as plain data (JSON can hold it); `from_state` continues bit for bit."""
+        """Everything as plain data that JSON can hold; `from_state` continues bit for bit."""
         self._check_started()
-        known = set(getattr(self, "__dataclass_fields__", ()))
-        unknown = set(inspect.signature(type(self)).parameters) - known
-        if unknown:
-            raise InputError(
-                f"the parameters {', '.join(sorted(unknown))} of {type(self).__name__} would not be saved; make it a "
-                "dataclass with these fields, as in @dataclass(kw_only=True, eq=False)"
-            )
-        return {
-            "version": plain.VERSION,
-            "policy": type(self).__name__,
-            "parameters": self.parameters(),
-            "problem": self.problem.spec(),
-            "horizon": self.horizon,
-            "round": self._round,
-            "rng": plain.dump_rng(self.rng),
-            **self._dump(),
-        }
+        return saving.save_policy(self)
 
     @classmethod
-    def from_state(cls, state: dict[str, Any], problem: Problem | None = None) -> Self:
+    def from_state(cls, state: Mapping[str, Any], problem: Problem | None = None) -> Self:
         """The policy as it was when ``state()`` was called.
 
-        ``problem`` is needed only where the problem holds code of the user's own.
+        Parameters
+        ----------
+        state
+            What ``state()`` returned, perhaps through JSON. It is checked as if a stranger had written it.
+        problem
+            Needed only where the problem holds code of the user's own.
+
+        Raises
+        ------
+        InputError
+            The state is damaged, of another class or version, or of another problem.
         """
-        if state.get("version") != plain.VERSION:
-            raise InputError(f"state must be of version {plain.VERSION}, got {state.get('version')!r}")
-        if state.get("policy") != cls.__name__:
-            raise InputError(f"state must be one of {cls.__name__}, got one of {state.get('policy')!r}")
-        if problem is None:
-            if state["problem"] is None:
-                raise InputError("state holds no problem (its oracle or reward is the user's own code); pass problem=")
-            problem = Problem.from_spec(state["problem"])
-        elif state["problem"] is not None and problem.spec() not in (None, state["problem"]):
-            raise InputError("problem must be the one that the state was saved with, got another one")
-        policy = cls(**state["parameters"])
-        policy.start(problem, state["horizon"], plain.load_rng(state["rng"]))
-        policy._load(state)
-        policy._round = int(state["round"])
-        return policy
+        return saving.load_policy(cls, state, problem)
 
-    def _dump(self) -> dict[str, Any]:
-        return {}
-
-    def _load(self, state: dict[str, Any]) -> None:
-        """Fill a freshly started policy with what `_dump` wrote."""
+    def _prepare_load(self, state: saving.Saved) -> None:
+        """Look at a state before `start`, for policies that cannot start without it."""
         return
 
-    def actor(self) -> Any:
-        """The state that the compiled loop plays with, or None where only Python can decide now."""
-        return None
+    def _dump(self) -> dict[str, Any]:
+        """What `state` holds beside parameters, problem, round and generator."""
+        return {}
 
-    def take_back(self, t: int) -> None:
-        """Go on from where the compiled loop left off, at round ``t``."""
-        self._round = t
-
-
-class Cover:
-    """Which units still need their first plays, and which of them to aim at next.
-
-    A unit is left alone once it has two plays, or when it was aimed at twice and not reached
-    (with cascading feedback an earlier failure can keep it from being played).
-    """
-
-    def __init__(self, n_units: int) -> None:
-        self.aims = np.zeros(n_units, dtype=np.int8)
-        self._next = 0
-
-    def waiting(self, plays: Ints) -> Bools:
-        """Which units still need plays."""
-        return (plays < PLAYS_FIRST) & (self.aims < PLAYS_FIRST)
-
-    def target(self, plays: Ints) -> int | None:
-        """The first unit that still needs plays, or None."""
-        while self._next < plays.size:
-            if plays[self._next] < PLAYS_FIRST and self.aims[self._next] < PLAYS_FIRST:
-                return self._next
-            self._next += 1
-        return None
-
-    def give_up(self, unit: int) -> None:
-        """Stop aiming at a unit that no super arm holds."""
-        self.aims[unit] = PLAYS_FIRST
-
-    def copy(self) -> Cover:
-        """An independent copy."""
-        cover = Cover(self.aims.size)
-        cover.aims[:], cover._next = self.aims, self._next
-        return cover
-
-    def reset(self) -> None:
-        """Look from the first unit again (after the counts were replaced)."""
-        self._next = 0
+    def _load(self, state: saving.Saved) -> None:
+        """Fill a freshly started policy with what `_dump` wrote."""
+        return
 
 
 def _is_row(values: object) -> bool:

@@ -85,8 +85,13 @@ def plays_to_rise(start: float, height: float, decay: float) -> float:
         root = 1.0 + 0.5 * height / start
         return start * (root * root - 1.0)
     if decay == 1.0:
-        return start * math.expm1(height / start)
-    return start * math.expm1(math.log1p((1.0 - decay) * height / start) / (1.0 - decay))
+        # Beyond this the exponential leaves the range of floats.
+        return start * math.expm1(height / start) if height < 700.0 * start else math.inf
+    inside = (1.0 - decay) * height / start
+    if inside <= -1.0:
+        # It never rises that far.
+        return math.inf
+    return start * math.expm1(math.log1p(inside) / (1.0 - decay))
 
 
 @compiled

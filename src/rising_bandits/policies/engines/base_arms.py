@@ -1,0 +1,74 @@
+"""The engine of policies with an index per base arm: indices, then the oracle's solver."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rising_bandits._checks import Bools, Floats, Ints
+from rising_bandits._compile import compiled
+from rising_bandits.oracles.operations import solve
+from rising_bandits.policies.engines.cover import PLAYS_FIRST, Cover, copy_set, follow, next_unit
+from rising_bandits.policies.engines.operations import learn, ready, select
+from rising_bandits.policies.rules.operations import assume, indices, roomy, update
+
+
+class BaseArms(NamedTuple):
+    """A rule with an index per base arm, a solver, and the first plays that are still to come."""
+
+    rule: Any
+    solver: Any
+    weights: Floats
+    """Work space for the indices."""
+    blocked: Bools
+    """Arms that may not be used in this round."""
+    masked: Ints
+    """One number: whether any arm is blocked."""
+    cover: Cover
+
+
+@ready.register(BaseArms)
+def _ready(state: BaseArms, pushes: int) -> bool:
+    if not roomy(state.rule, pushes):
+        return False
+    cover = state.cover
+    return cover.cursor[1] < cover.cursor[2] or next_unit(cover, state.rule.plays) < 0
+
+
+@select.register(BaseArms)
+def _select(state: BaseArms, t: int, rng: Any, out: Ints) -> int:
+    cover = state.cover
+    if cover.cursor[1] < cover.cursor[2]:
+        return copy_set(cover.first, cover.members, cover.cursor[1], out)
+    indices(state.rule, t, rng, state.weights)
+    if state.masked[0]:
+        for arm in range(state.weights.size):
+            if state.blocked[arm]:
+                state.weights[arm] = -np.inf
+    return solve(state.solver, state.weights, out)  # type: ignore[no-any-return]
+
+
+@learn.register(BaseArms)
+def _learn(state: BaseArms, arms: Ints, outcomes: Floats, played: int) -> None:
+    aimed = next_unit(state.cover, state.rule.plays)
+    for place in range(played):
+        arm = arms[place]
+        # Never so; it tells the compiler that no place counts from the end, and saves a tenth of a round.
+        if arm < 0:
+            break
+        update(state.rule, arm, outcomes[place])
+    if aimed >= 0:
+        follow(state.cover, arms, played)
+        for place in range(played, arms.size):
+            if arms[place] == aimed:
+                miss(state, aimed)
+
+
+@compiled
+def miss(state: BaseArms, arm: int) -> None:
+    """An arm that was aimed at was not played; after the second time it is given up."""
+    state.cover.aims[arm] += 1
+    if state.cover.aims[arm] >= PLAYS_FIRST:
+        # It counts as a perfect arm from here on, not as an infinitely good one.
+        assume(state.rule, arm, 1.0)

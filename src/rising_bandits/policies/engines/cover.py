@@ -1,0 +1,118 @@
+"""First plays: which units still need them, and the super arms that are planned to bring them.
+
+Before indices decide, every unit is played twice. A unit that was aimed at twice and not reached is given up (with
+cascading feedback an earlier failure can keep an arm from being played). Super arms that bring first plays are planned
+in Python, because finding a super arm through a given arm is a search of its own. The plan is a queue that an engine
+reads; it is dropped as soon as a round goes otherwise, and the engine then says that it is not ready.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from rising_bandits._checks import Bools, Ints
+from rising_bandits._compile import compiled
+from rising_bandits.oracles.explicit import pack
+from rising_bandits.problems.base import Problem
+
+PLAYS_FIRST = 2
+"""Every unit is played this often before indices decide."""
+
+
+class Cover(NamedTuple):
+    """Who still needs first plays, and the queue of planned super arms."""
+
+    aims: Ints
+    """How often each unit was aimed at and not reached."""
+    cursor: Ints
+    """Place 0: all units before this one have their plays. 1: the next super arm of the plan. 2: the plan's length."""
+    first: Ints
+    """Super arm ``s`` of the plan is ``members[first[s]:first[s + 1]]``."""
+    members: Ints
+
+
+def make_cover(n_units: int) -> Cover:
+    """No unit has its first plays, and nothing is planned."""
+    none = np.zeros(1, dtype=np.int64)
+    return Cover(np.zeros(n_units, dtype=np.int64), np.zeros(3, dtype=np.int64), none, none.copy())
+
+
+def planned(cover: Cover, super_arms: Sequence[Ints]) -> Cover:
+    """The same cover with these super arms as its plan, each in the order of its structure."""
+    cover.cursor[1], cover.cursor[2] = 0, len(super_arms)
+    if not super_arms:
+        return cover
+    packed = pack(super_arms)
+    return cover._replace(first=packed.first, members=packed.members)
+
+
+def copy_cover(cover: Cover) -> Cover:
+    """An independent copy."""
+    return cover._replace(aims=cover.aims.copy(), cursor=cover.cursor.copy())
+
+
+@compiled
+def next_unit(cover: Cover, plays: Ints) -> int:
+    """The first unit that still needs plays, or -1."""
+    unit = cover.cursor[0]
+    while unit < plays.size and (plays[unit] >= PLAYS_FIRST or cover.aims[unit] >= PLAYS_FIRST):
+        unit += 1
+    cover.cursor[0] = unit
+    return unit if unit < plays.size else -1
+
+
+def waiting_units(cover: Cover, plays: Ints) -> Bools:
+    """Which units still need plays."""
+    return np.asarray((plays < PLAYS_FIRST) & (cover.aims < PLAYS_FIRST))
+
+
+@compiled
+def copy_set(first: Ints, members: Ints, place: int, out: Ints) -> int:
+    """Write super arm number ``place`` of a packed list into ``out`` and return its size."""
+    start = first[place]
+    size = first[place + 1] - start
+    for member in range(size):
+        out[member] = members[start + member]
+    return int(size)
+
+
+@compiled
+def follow(cover: Cover, arms: Ints, played: int) -> None:
+    """Go on to the next planned super arm if just the planned one was played as a whole, else drop the plan."""
+    place = cover.cursor[1]
+    if place >= cover.cursor[2]:
+        return
+    start = cover.first[place]
+    same = played == arms.size and cover.first[place + 1] - start == arms.size
+    if same:
+        for member in range(arms.size):
+            if cover.members[start + member] != arms[member]:
+                same = False
+    if same:
+        cover.cursor[1] = place + 1
+    else:
+        cover.cursor[2] = 0
+        cover.cursor[1] = 0
+
+
+def cover_rounds(problem: Problem) -> int:
+    """How many rounds the first plays of every base arm take, when everything that is chosen is played.
+
+    >>> from rising_bandits.problems import TopK
+    >>> cover_rounds(TopK(5, k=2))
+    6
+    """
+    plays = np.zeros(problem.n_arms, dtype=np.int64)
+    cover = make_cover(problem.n_arms)
+    rounds = 0
+    while (unit := next_unit(cover, plays)) >= 0:
+        arms = problem.oracle.containing(unit, prefer=waiting_units(cover, plays))
+        if arms is None:
+            cover.aims[unit] = PLAYS_FIRST
+            continue
+        plays[arms] += 1
+        rounds += 1
+    return rounds

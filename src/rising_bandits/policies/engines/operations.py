@@ -1,0 +1,30 @@
+"""What every engine can do, in plain Python and in compiled code alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rising_bandits._compile import operation
+
+
+@operation
+def ready(state: Any, pushes: int) -> bool:
+    """Whether a round can be played that brings up to ``pushes`` outcomes.
+
+    False where Python has to act first: memory is short, or the plan of first plays has to be made.
+    """
+    raise NotImplementedError
+
+
+@operation
+def select(state: Any, t: int, rng: Any, out: Any) -> int:
+    """Write the super arm to play at round ``t`` into ``out`` and return its size, 0 where there is none.
+
+    The order is that of the structure: a path's edges in turn.
+    """
+    raise NotImplementedError
+
+
+@operation
+def learn(state: Any, arms: Any, outcomes: Any, played: int) -> None:
+    """Take in outcomes in the order of ``arms``; only the first ``played`` arms were played, the rest are 0."""

@@ -1,0 +1,211 @@
+r"""The Future-UCB index of rising bandits in O(1) per play, whatever the window.
+
+For a unit played :math:`N` times, window :math:`h` and round :math:`t` (*Combinatorial Rising Bandits*, Section 4;
+Metelli et al., *Stochastic Rising Bandits*, ICML 2022, for the single-arm form)
+
+.. math::
+
+    \frac1h \sum_l X(l) + \frac1h \sum_l (t-l)\,\frac{X(l)-X(l-h)}{h}
+    + \sigma\,(t-N+h-1)\sqrt{\frac{C \log t}{h^3}}, \qquad l = N-h+1, \dots, N.
+
+With :math:`A, B` the sums over the newer and the older window and :math:`U, V` the same sums with
+each outcome weighted by its age inside its window, the second term is
+:math:`((t-N)(A-B) + U - V)/h^2`. All four sums move by O(1) numbers when a play is added, so
+between two plays of a unit its index is :math:`a + b t + w (t-d) \sqrt{C\log t}` with fixed
+:math:`a, b, w, d`.
+
+The means of rising arms have a second term of at least 0. With ``upward``, an estimate of it that noise took below 0
+is raised to 0, which can only bring it nearer to the truth.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rising_bandits._checks import Floats, Ints
+from rising_bandits._compile import compiled
+from rising_bandits.errors import InputError
+from rising_bandits.policies.rules.operations import assume, indices, roomy, update
+from rising_bandits.policies.rules.rings import Rings, grow, has_room, make_rings, with_room
+from rising_bandits.policies.rules.terms import AVERAGE, BONUS, IMPROVEMENT
+
+
+class Rising(NamedTuple):
+    """State of the rising index: counts, windows, window sums and the four coefficients."""
+
+    plays: Ints
+    window: Ints
+    sums: Floats
+    """Per unit: A, B, U, V, and what rounding took from A and B."""
+    level: Floats
+    slope: Floats
+    width: Floats
+    delay: Floats
+    rings: Rings
+    epsilon: float
+    sigma: float
+    constant: float
+    upward: bool
+
+    @property
+    def draws(self) -> bool:
+        """Whether it uses the generator."""
+        return False
+
+    def with_room(self, pushes: int) -> Rising:
+        return self._replace(rings=with_room(self.rings, pushes))
+
+    def check(self) -> None:
+        windows = [window_of(plays, self.epsilon) if plays > 1 else 0 for plays in self.plays.tolist()]
+        if self.window.tolist() != windows:
+            raise InputError("state holds windows that do not fit its plays")
+        if (self.rings.capacity < np.minimum(self.plays, 2 * self.window + 1)).any():
+            raise InputError("state holds buffers that are smaller than its windows")
+        check_coefficients(self.plays, self.level, self.slope, self.width, self.delay, self.sums)
+
+    def terms(self, t: int) -> dict[str, Floats]:
+        return rising_terms(self, self.sums[:, 0] / np.maximum(self.window, 1), t)
+
+
+def check_coefficients(plays: Ints, level: Floats, *others: Floats) -> None:
+    """Refuse coefficients that are no numbers; only units with too few plays may have an infinite level."""
+    finite = np.isfinite(level) | ((plays < 2) & np.isposinf(level))
+    if not finite.all() or not all(np.isfinite(other).all() for other in others):
+        raise InputError("state holds coefficients that are no finite numbers")
+
+
+def rising_terms(rule: Any, average: Floats, t: int) -> dict[str, Floats]:
+    """The parts of a rising index whose sum it is."""
+    short = rule.plays < 2
+    improvement = np.where(short, 0.0, rule.level) + rule.slope * t - average
+    bonus = rule.width * (t - rule.delay) * math.sqrt(rule.constant * math.log(t))
+    parts = {
+        AVERAGE: average,
+        IMPROVEMENT: np.maximum(improvement, 0.0) if rule.upward else improvement,
+        BONUS: bonus,
+    }
+    return {name: np.where(short, np.nan, part) for name, part in parts.items()}
+
+
+def make_rising(n_units: int, *, epsilon: float, sigma: float, constant: float, upward: bool = False) -> Rising:
+    """The state before the first play: every index is infinite."""
+    return Rising(
+        plays=np.zeros(n_units, dtype=np.int64),
+        window=np.zeros(n_units, dtype=np.int64),
+        sums=np.zeros((n_units, 6), dtype=np.float64),
+        level=np.full(n_units, np.inf),
+        slope=np.zeros(n_units),
+        width=np.zeros(n_units),
+        delay=np.zeros(n_units),
+        rings=make_rings(n_units),
+        epsilon=float(epsilon),
+        sigma=float(sigma),
+        constant=float(constant),
+        upward=bool(upward),
+    )
+
+
+@compiled
+def window_of(plays: int, epsilon: float) -> int:
+    """``max(1, ceil(epsilon * N))`` capped at ``N // 2``.
+
+    >>> [window_of(n, 0.125) for n in (2, 8, 9, 17, 5000)]
+    [1, 1, 2, 3, 625]
+    """
+    return min(max(1, math.ceil(epsilon * plays)), plays // 2)
+
+
+@update.register(Rising)
+def _update(state: Rising, unit: int, outcome: float) -> None:
+    before = state.plays[unit]
+    rings = state.rings
+    old = state.window[unit]
+    # Two windows and the outcome before them are all that this play can ask for, after h grew by one.
+    if 2 * old + 4 > rings.capacity[unit]:
+        grow(rings, unit, before)
+    plays = before + 1
+    state.plays[unit] = plays
+    # Numbers that arrays hold are read once: compiled code cannot know that no other array holds them too.
+    pool, start, cut = rings.pool, rings.offset[unit], rings.capacity[unit] - 1
+    pool[start + (plays & cut)] = outcome
+    if plays < 2:
+        return
+    sums = state.sums[unit]
+    newer, older, newer_aged, older_aged = sums[0], sums[1], sums[2], sums[3]
+    h = window_of(plays, state.epsilon)
+    if plays == 2:
+        joins, passes = outcome, pool[start + (1 & cut)]
+    elif h == old:
+        middle, oldest = pool[start + ((plays - h) & cut)], pool[start + ((plays - 2 * h) & cut)]
+        newer_aged += newer - h * middle
+        older_aged += older - h * oldest
+        joins, passes = outcome - middle, middle - oldest
+    else:
+        # The window grew by one: the newer half takes the new outcome and gives none away.
+        oldest = pool[start + ((before - 2 * old) & cut)]
+        newer_aged += newer
+        older_aged += old * oldest
+        joins, passes = outcome, oldest
+    # What rounding takes from the two sums is kept (Knuth's two-sum), so that their difference stays exact.
+    lost_newer, newer = sums[4] + lost(newer, joins), newer + joins
+    lost_older, older = sums[5] + lost(older, passes), older + passes
+    sums[0], sums[1], sums[2], sums[3] = newer, older, newer_aged, older_aged
+    sums[4], sums[5] = lost_newer, lost_older
+    width = 1.0 / h
+    if h != old:
+        state.window[unit] = h
+        state.width[unit] = state.sigma * math.sqrt(width) * width
+    squared = width * width
+    slope = ((newer - older) + (lost_newer - lost_older)) * squared
+    state.slope[unit] = slope
+    state.level[unit] = newer * width + (newer_aged - older_aged) * squared - plays * slope
+    state.delay[unit] = plays - h + 1
+
+
+@compiled
+def lost(total: float, value: float) -> float:
+    """What rounding takes from a sum of two numbers, exactly."""
+    new = total + value
+    part = new - total
+    return (total - (new - part)) + (value - part)
+
+
+@compiled
+def line_at(level: float, slope: float, width: float, delay: float, t: int, root: float) -> float:
+    """The index between two plays of a unit; also of all units at once, given arrays."""
+    return level + slope * t + width * (t - delay) * root
+
+
+def _all_indices(state: Rising, t: int, rng: object, out: Floats) -> None:
+    """`_indices` for all units at once."""
+    root = math.sqrt(state.constant * math.log(t))
+    out[:] = line_at(state.level, state.slope, state.width, state.delay, t, root)  # type: ignore[arg-type]
+    if state.upward:
+        known = np.flatnonzero(state.plays >= 2)
+        trend = state.level[known] + state.slope[known] * t - state.sums[known, 0] / state.window[known]
+        out[known] -= np.minimum(trend, 0.0)
+
+
+@indices.register(Rising, plain=_all_indices)
+def _indices(state: Rising, t: int, rng: object, out: Floats) -> None:
+    root = math.sqrt(state.constant * math.log(t))
+    for unit in range(out.size):
+        out[unit] = line_at(state.level[unit], state.slope[unit], state.width[unit], state.delay[unit], t, root)
+    if state.upward:
+        for unit in range(out.size):
+            if state.plays[unit] >= 2:
+                trend = state.level[unit] + state.slope[unit] * t - state.sums[unit, 0] / state.window[unit]
+                out[unit] -= min(trend, 0.0)
+
+
+@assume.register(Rising)
+def _assume(state: Rising, unit: int, value: float) -> None:
+    state.level[unit] = value
+
+
+@roomy.register(Rising)
+def _roomy(state: Rising, pushes: int) -> bool:
+    return has_room(state.rings, pushes)

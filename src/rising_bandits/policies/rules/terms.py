@@ -1,0 +1,3 @@
+"""The names of what an index is made of, for people who ask why."""
+
+AVERAGE, IMPROVEMENT, BONUS = "recent average", "predicted improvement", "bonus"

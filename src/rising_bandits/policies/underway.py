@@ -1,0 +1,60 @@
+"""Decisions that are underway: chosen and not observed yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rising_bandits._checks import Ints
+
+
+class Underway(Sequence[Ints]):
+    """Super arms that were chosen and not observed yet, with a count per unit that is kept up to date.
+
+    Parameters
+    ----------
+    find
+        Lists those that are there. It is called only if a policy wants to know.
+    """
+
+    def __init__(self, find: Callable[[], Iterable[Ints]]) -> None:
+        self._find = find
+        self._added: list[Ints] = []
+        self._units: Callable[[Ints], Any] | None = None
+
+    @cached_property
+    def _all(self) -> list[Ints]:
+        return [*self._find(), *self._added]
+
+    def add(self, arms: Ints) -> None:
+        """One more super arm was chosen."""
+        if "_all" in self.__dict__:
+            self._all.append(arms)
+        else:
+            self._added.append(arms)
+        if self._units is not None:
+            self._counts[self._units(arms)] += 1
+
+    def counts(self, n_units: int, units: Callable[[Ints], Any]) -> Ints:
+        """How many of the super arms hold each unit.
+
+        Parameters
+        ----------
+        units
+            From a super arm to its unit or units; always the same function for one object.
+        """
+        if self._units is None:
+            self._units = units
+            self._counts = np.zeros(n_units, dtype=np.int64)
+            for arms in self._all:
+                self._counts[units(arms)] += 1
+        return self._counts
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._all[place]

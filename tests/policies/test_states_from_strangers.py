@@ -1,0 +1,188 @@
+"""Saved states are read as if a stranger had written them: any edit gives an error of ours or a working policy."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rising_bandits as rb
+from rising_bandits.policies import saving
+from rising_bandits.policies.saving import decode_array, encode_array, sealed
+
+STATES = json.loads((Path(__file__).parents[1] / "data" / "states-1.json").read_text())
+KINDS = sorted(key for key in STATES if key.startswith("path-easy|"))
+NUMBERS = (-1, 0, 2**31, 2**33, 2**62, 10**30, 1.5, float("nan"), float("inf"), True, None, "x", [], {})
+TEXTS = ("", "x", "AAAA", "\ud800", None, 7, [], {})
+CONTAINERS = ([], {}, None, 7, "x", [[]] * 3, {"a": 1})
+
+
+def leaves(value, path=()):
+    """Every place of a state: numbers, texts, lists and mappings."""
+    yield path, value
+    if isinstance(value, dict) and "dtype" in value:
+        return
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield from leaves(part, (*path, key))
+    elif isinstance(value, list):
+        for place in sorted({0, len(value) - 1} if value else ()):
+            yield from leaves(value[place], (*path, place))
+
+
+def put(state, path, value):
+    changed = copy.deepcopy(state)
+    at = changed
+    for key in path[:-1]:
+        at = at[key]
+    at[path[-1]] = value
+    return changed
+
+
+def edits(value):
+    """What a stranger might write in place of a value."""
+    if isinstance(value, dict) and "dtype" in value:
+        array = decode_array(value)
+        extremes = (np.nan, np.inf, -np.inf, -1.0, 1e300) if array.dtype.kind == "f" else (-1, -(2**40), 2**33, 2**62)
+        for place in sorted({0, array.size - 1} if array.size else ()):
+            for extreme in extremes:
+                other = array.copy()
+                other.flat[place] = np.array(extreme).astype(array.dtype)
+                yield encode_array(other)
+        if array.size:
+            yield encode_array(array.ravel()[:-1])
+            yield encode_array(array.ravel()[::-1].copy().reshape(array.shape))
+        with np.errstate(invalid="ignore"):
+            other = array.astype(np.float64 if array.dtype.kind != "f" else np.int64)
+        yield encode_array(other)
+        yield {**value, "shape": [2**40, 2**40]}
+        yield {**value, "dtype": "|O"}
+        yield {**value, "data": "not base64!"}
+        yield from ([], None, {}, "x")
+    elif isinstance(value, bool | int | float) or value is None:
+        yield from NUMBERS
+    elif isinstance(value, str):
+        yield from TEXTS
+    else:
+        yield from CONTAINERS
+
+
+def tried(kind, state):
+    """Whether a state is refused with an error of ours; if not, the policy must work."""
+    with np.errstate(all="ignore"):
+        try:
+            policy = kind.from_state(state)
+        except rb.RisingBanditsError:
+            return True
+        for _ in range(6):
+            arms = policy.select()
+            policy.observe(arms, [0.5] * len(arms))
+    return False
+
+
+@pytest.mark.parametrize("key", KINDS)
+def test_every_edited_leaf_is_refused_or_works(key):
+    saved = STATES[key]
+    kind = getattr(rb, saved["class"])
+    state = kind.from_state(saved["state"]).state()
+    refused = worked = 0
+    for path, value in leaves(state):
+        if path and path[0] not in ("checksum", "version"):
+            for edit in edits(value):
+                try:
+                    changed = sealed(put(state, path, edit))
+                except rb.InputError:  # no plain data any more
+                    continue
+                if tried(kind, changed):
+                    refused += 1
+                else:
+                    worked += 1
+    assert refused > 100, (refused, worked)
+
+
+@pytest.mark.parametrize("name", ["crucb", "crucb-coarse", "horizon-crucb", "sw-ucb", "sw-cts", "r-ed-ucb"])
+def test_states_that_are_believed_are_safe_in_machine_code(name):
+    """Compiled code has no checks of its own, so a state that passes must not lead it out of its arrays."""
+    saved = STATES[f"path-easy|{name}"]
+    kind = getattr(rb, saved["class"])
+    task = rb.tasks.get("path-easy")
+    run = rb.Simulation(task, kind(**saved["state"]["parameters"]), horizon=3_000, seed=0)
+    run.advance(231)
+    state = run.state()
+    rule = [(path, value) for path, value in leaves(state) if path[:2] in (("policy", "rule"), ("policy", "aims"))]
+    assert len(rule) > 5
+    worked = 0
+    for path, value in [*rule, *(leaf for leaf in leaves(state) if leaf[0] and leaf[0][0] in ("ledger", "plays"))]:
+        for edit in edits(value):
+            try:
+                changed = put(state, path, edit)
+                changed = sealed({**changed, "policy": sealed(changed["policy"])})
+                again = rb.Simulation.from_state(changed, task, kind)
+            except rb.RisingBanditsError:
+                continue
+            try:
+                again.advance(300)
+            except rb.RisingBanditsError:
+                continue
+            worked += 1
+    assert worked > 0
+
+
+def test_damage_is_told_from_age():
+    policy = rb.CRUCB()
+    policy.start(rb.problems.TopK(3, k=1), rng=0)
+    state = policy.state()
+    with pytest.raises(rb.InputError, match="damaged or was edited: its checksum is wrong"):
+        rb.CRUCB.from_state({**state, "round": 5})
+    with pytest.raises(rb.InputError, match="must be of version 1 or 2, got 3"):
+        rb.CRUCB.from_state({**state, "version": 3})
+    old = {name: value for name, value in state.items() if name != "checksum"} | {"version": 1}
+    assert rb.CRUCB.from_state(old).round == 1
+
+
+@pytest.mark.parametrize("state", [None, [], 7, "x", {}, {"version": 2}, {"version": 1}, {"version": [1]}])
+def test_what_is_no_state_at_all_is_refused(state):
+    with pytest.raises(rb.InputError):
+        rb.CRUCB.from_state(state)
+    with pytest.raises(rb.InputError):
+        rb.Simulation.from_state(state, rb.tasks.get("toy"), rb.CRUCB)
+
+
+def test_states_nested_beyond_reason_are_refused():
+    deep: list = []
+    for _ in range(100_000):
+        deep = [deep]
+    with pytest.raises(rb.InputError):
+        rb.CRUCB.from_state({"version": 2, "checksum": "", "policy": deep})
+
+
+@pytest.mark.parametrize(
+    ("bits", "place"), [(np.random.MT19937, ("state", "pos")), (np.random.Philox, ("buffer_pos",))]
+)
+def test_positions_inside_a_generator_are_checked(bits, place):
+    data = saving.dump_rng(np.random.Generator(bits(1)))
+    assert saving.load_rng(data).random() == np.random.Generator(bits(1)).random()
+    with pytest.raises(rb.InputError, match="pos of the random generator"):
+        saving.load_rng(put(data, place, 10**6))
+
+
+def test_a_reversed_or_unchecked_array_cannot_reach_the_engine():
+    """What was public and unchecked is private; what is public checks kind, order and range."""
+    policy = rb.CRUCB(sigma=0.1)
+    policy.start(rb.problems.TopK(3, k=2), rng=0)
+    for name in ("take_in", "pass_rounds", "give_up", "take_back", "actor"):
+        assert not hasattr(policy, name)
+    for _ in range(4):
+        policy.observe(np.array([0, 1, 2])[::-1][1:], [1, 0])  # a reversed view, and whole numbers
+    assert policy.plays.tolist() == [4, 4, 0]
+    with pytest.raises(rb.InputError):
+        policy.absorb(10**9, [0.5])
+    with pytest.raises(rb.InputError):
+        policy.absorb(0, [float("nan")])
+    with pytest.raises(rb.InputError):
+        policy.rebase(policy.problem, [0, 1, -2])
+    with pytest.raises(rb.InputError):
+        policy.rebase(policy.problem, [0.0, 1.0, 2.0])
