@@ -20,7 +20,7 @@ from pathlib import Path
 import rising_bandits as rb
 from rising_bandits.problems.tasks import grid_edges
 from rising_bandits.studies import Study
-from rising_bandits.studies.events import Event, outcomes_body
+from rising_bandits.studies.log.events import Event, outcomes_body
 
 ROUNDS = 2_000
 HELD = 200

@@ -188,7 +188,7 @@ def show(
     as_json: _Json = False,
 ) -> None:
     """What a study has learnt, or why it decided as it did."""
-    from rising_bandits.studies.explain import HEADINGS
+    from rising_bandits.studies.reports.explain import HEADINGS
 
     study = _open(name, storage)
     written: list[str] = []

@@ -67,8 +67,8 @@ def classes() -> dict[str, type[Policy]]:
 def names() -> list[str]:
     """What the command line calls the policies.
 
-    >>> names()
-    ['crucb', 'horizon-crucb', 'r-ed-ucb', 'sw-ucb', 'sw-cucb', 'sw-ts', 'sw-cts', 'oracle', 'random', 'tour']
+    >>> names()[:3], names()[-1]
+    (['crucb', 'horizon-crucb', 'r-ed-ucb'], 'tour')
     """
     return list(classes())
 

@@ -14,9 +14,9 @@ True
 from __future__ import annotations
 
 from rising_bandits.studies import _extra as _extra
-from rising_bandits.studies.explain import Choice, Explanation, Reason
 from rising_bandits.studies.library import create, delete, load, names, open  # noqa: A004
-from rising_bandits.studies.replay import Replay
+from rising_bandits.studies.reports.explain import Choice, Explanation, Reason
+from rising_bandits.studies.reports.replay import Replay
 from rising_bandits.studies.scales import Decay, Inverse, Log, Range, Reciprocal, Scale
 from rising_bandits.studies.study import Decision, Study
 

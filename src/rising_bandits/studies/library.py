@@ -12,13 +12,13 @@ from rising_bandits import policies
 from rising_bandits.errors import InputError
 from rising_bandits.policies.policy import Policy
 from rising_bandits.problems.base import Problem
-from rising_bandits.studies import snapshot
-from rising_bandits.studies.events import Event
-from rising_bandits.studies.files import bring, read
-from rising_bandits.studies.log import Log
+from rising_bandits.studies.log import snapshot
+from rising_bandits.studies.log.events import Event
+from rising_bandits.studies.log.log import Log
+from rising_bandits.studies.reports.files import bring, read
 from rising_bandits.studies.scales import UNIT, Scale, check_kept
 from rising_bandits.studies.settings import Settings, begin, problem_body
-from rising_bandits.studies.storage import DEFAULT, Storage
+from rising_bandits.studies.storage.sql import DEFAULT, Storage
 from rising_bandits.studies.study import Study
 
 Clock = Callable[[], float]

@@ -12,9 +12,9 @@ from rising_bandits import _checks
 from rising_bandits.errors import InputError
 from rising_bandits.policies.policy import Policy
 from rising_bandits.problems.base import Label, Problem, _plain
-from rising_bandits.studies.arms import Arms
-from rising_bandits.studies.events import Event
-from rising_bandits.studies.fold import Fold, Learned, Resolve
+from rising_bandits.studies.log.arms import Arms
+from rising_bandits.studies.log.events import Event
+from rising_bandits.studies.log.fold import Fold, Learned, Resolve
 from rising_bandits.studies.scales import Scale, scale_from_spec
 
 FORMAT = 1

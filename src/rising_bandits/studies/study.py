@@ -16,16 +16,16 @@ from rising_bandits._checks import Floats
 from rising_bandits.errors import InputError
 from rising_bandits.policies.policy import Policy
 from rising_bandits.problems.base import Label, Problem
-from rising_bandits.studies.events import MOST_ROUNDS
-from rising_bandits.studies.explain import Explanation, Reason, explain_choice, reasons
-from rising_bandits.studies.files import export, export_history, written_labels
-from rising_bandits.studies.fold import Entry, Fold
-from rising_bandits.studies.history import history, read_plays
-from rising_bandits.studies.log import Log, asked
-from rising_bandits.studies.replay import Replay, replay
+from rising_bandits.studies.log.events import MOST_ROUNDS
+from rising_bandits.studies.log.fold import Entry, Fold
+from rising_bandits.studies.log.log import Log, asked
+from rising_bandits.studies.log.telling import tell_body
+from rising_bandits.studies.reports.explain import Explanation, Reason, explain_choice, reasons
+from rising_bandits.studies.reports.files import export, export_history, written_labels
+from rising_bandits.studies.reports.history import history, read_plays
+from rising_bandits.studies.reports.replay import Replay, replay
 from rising_bandits.studies.scales import Scale
 from rising_bandits.studies.settings import Settings, problem_body
-from rising_bandits.studies.telling import tell_body
 
 MOST_AT_ONCE = 10_000
 """Decisions of one `Study.ask`: other processes wait until all of them are made."""

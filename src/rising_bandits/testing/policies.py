@@ -36,11 +36,11 @@ def _task(problem: Problem, horizon: int = 400) -> Task:
     return Task("conformance", problem, tuple(curves), horizon, Gaussian(0.05))
 
 
-def _started(factory: Factory, problem: Problem, seed: int = 0) -> Any:
+def _started(factory: Factory, problem: Problem, seed: int = 0, horizon: int | None = 400) -> Any:
     policy = factory()
     if isinstance(policy, Oracle) and policy.super_arm is None:
         policy.reveal(problem.oracle.super_arms()[0])
-    policy.start(problem, horizon=400, rng=np.random.default_rng(seed))
+    policy.start(problem, horizon=horizon, rng=np.random.default_rng(seed))
     return policy
 
 
@@ -188,6 +188,20 @@ def check_indices(factory: Factory) -> None:
         assert not np.isnan(indices).any(), "indices must not be NaN"
 
 
+def check_without_horizon(factory: Factory) -> None:
+    """Without a horizon a policy decides and goes on from its state, or says at the start what it needs instead."""
+    for problem in _problems():
+        try:
+            policy = _started(factory, problem, horizon=None)
+        except InputError:
+            continue
+        chosen = _play(policy, 60)
+        assert all(problem.oracle.is_feasible(arms) for arms in chosen), f"an infeasible decision on {problem!r}"
+        if hasattr(policy, "state"):
+            again = type(policy).from_state(json.loads(json.dumps(policy.state())))
+            assert _play(again, 30, 60) == _play(policy, 30, 60), f"decisions differ after from_state on {problem!r}"
+
+
 POLICY_CHECKS: tuple[Callable[[Factory], None], ...] = (
     check_feasible,
     check_repeatable,
@@ -198,6 +212,7 @@ POLICY_CHECKS: tuple[Callable[[Factory], None], ...] = (
     check_partial,
     check_loops,
     check_indices,
+    check_without_horizon,
 )
 
 

@@ -13,11 +13,11 @@ import numpy as np
 from rising_bandits.errors import InputError
 from rising_bandits.policies.policy import Policy
 from rising_bandits.problems.base import Label, Problem, _label
-from rising_bandits.studies import snapshot
-from rising_bandits.studies.events import Event
-from rising_bandits.studies.fold import Entry, Fold
+from rising_bandits.studies.log import snapshot
+from rising_bandits.studies.log.events import Event
+from rising_bandits.studies.log.fold import Entry, Fold
 from rising_bandits.studies.settings import Settings, begin
-from rising_bandits.studies.storage import Reader, Storage, Writer
+from rising_bandits.studies.storage.base import Reader, Storage, Writer
 
 SNAPSHOT_EVENTS = 2_000
 """A snapshot is written after so many events, or later where snapshots are large."""

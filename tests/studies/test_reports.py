@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import rising_bandits as rb
 from rising_bandits.problems.tasks import grid_edges
 from rising_bandits.studies import Decay, Log, Range, Reciprocal
-from rising_bandits.studies import explain as explaining
-from rising_bandits.studies import log as study_log
+from rising_bandits.studies.log import log as study_log
+from rising_bandits.studies.reports import explain as explaining
 from rising_bandits.theory import diagnose
 
 ROADS = [("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("b", "c")]

@@ -20,12 +20,12 @@ import pytest
 import sqlalchemy as sa
 
 import rising_bandits as rb
-from rising_bandits.studies import log as study_log
-from rising_bandits.studies import migrate, schema
-from rising_bandits.studies.fold import Fold
-from rising_bandits.studies.storage import Storage, spare
+from rising_bandits.studies.log import log as study_log
+from rising_bandits.studies.log.fold import Fold
+from rising_bandits.studies.storage import migrate, schema
+from rising_bandits.studies.storage.sql import Storage, spare
 
-WORKERS = Path(__file__).with_name("studies_workers.py")
+WORKERS = Path(__file__).with_name("workers.py")
 PROBLEM = rb.problems.ShortestPath([("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("b", "c")], "a", "d")
 KILLS = 200
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 import rising_bandits as rb
 from rising_bandits.studies import Decay, Inverse, Log, Range, Reciprocal
-from rising_bandits.studies import arms as study_arms
-from rising_bandits.studies import log as study_log
-from rising_bandits.studies import storage as storage_module
+from rising_bandits.studies.log import arms as study_arms
+from rising_bandits.studies.log import log as study_log
+from rising_bandits.studies.storage import sql as storage_module
 
 ROADS = [("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("b", "c")]
 PROBLEM = rb.problems.ShortestPath(ROADS, "a", "d")

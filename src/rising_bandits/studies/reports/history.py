@@ -10,13 +10,13 @@ from typing import Any
 from rising_bandits import _checks
 from rising_bandits.errors import InputError
 from rising_bandits.problems.base import Label
-from rising_bandits.studies.arms import Arms
-from rising_bandits.studies.events import Event, raw_of, values_of
-from rising_bandits.studies.fold import Entry, Fold, Learned, Resolve
-from rising_bandits.studies.log import Log
+from rising_bandits.studies.log.arms import Arms
+from rising_bandits.studies.log.events import Event, raw_of, values_of
+from rising_bandits.studies.log.fold import Entry, Fold, Learned, Resolve
+from rising_bandits.studies.log.log import Log
+from rising_bandits.studies.log.tally import Tally
 from rising_bandits.studies.scales import Scale
-from rising_bandits.studies.storage import Reader
-from rising_bandits.studies.tally import Tally
+from rising_bandits.studies.storage.base import Reader
 from rising_bandits.theory.logs import read_logs
 
 COLUMNS = ["decision_id", "arm", "play", "outcome", "value", "round", "asked_at", "told_at", "super_arm", "forgotten"]

@@ -21,9 +21,9 @@ from rising_bandits._checks import Bools, Floats, Ints
 from rising_bandits.policies.policy import Policy
 from rising_bandits.policies.underway import Underway
 from rising_bandits.problems.base import Label, Problem
-from rising_bandits.studies.arms import Arms
-from rising_bandits.studies.events import Event, raw_of, values_of
-from rising_bandits.studies.tally import Tally
+from rising_bandits.studies.log.arms import Arms
+from rising_bandits.studies.log.events import Event, raw_of, values_of
+from rising_bandits.studies.log.tally import Tally
 
 Resolve = Callable[[dict[str, Any]], Problem]
 """From the body of a problem event to the problem."""

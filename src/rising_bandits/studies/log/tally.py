@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from rising_bandits.studies.events import Event
+from rising_bandits.studies.log.events import Event
 
 if TYPE_CHECKING:
-    from rising_bandits.studies.fold import Entry
+    from rising_bandits.studies.log.fold import Entry
 
 
 class Tally:

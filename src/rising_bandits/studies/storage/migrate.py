@@ -14,7 +14,7 @@ from alembic.runtime.environment import EnvironmentContext
 from alembic.script import ScriptDirectory
 
 from rising_bandits.errors import StorageError
-from rising_bandits.studies.schema import VERSION_TABLE
+from rising_bandits.studies.storage.schema import VERSION_TABLE
 
 FOLDER = Path(__file__).parent / "migrations"
 

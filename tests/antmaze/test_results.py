@@ -17,7 +17,7 @@ from rising_bandits.experiments.plan import with_windows
 from rising_bandits.problems.recorded import SHARE
 from rising_bandits.reproduction.antmaze import last_success
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 RESULTS = find_results([ROOT / "docs" / "data" / "antmaze"])
 REPLAY = json.loads((ROOT / "docs" / "data" / "antmaze-replay.json").read_text(encoding="utf-8"))
 REPLAYED = [with_windows(name, SHARE) for name in POLICIES]

@@ -9,12 +9,12 @@ import numpy as np
 
 from rising_bandits import _checks
 from rising_bandits.errors import InputError
-from rising_bandits.studies.events import MOST_ROUNDS, Event
-from rising_bandits.studies.fold import Fold
-from rising_bandits.studies.log import Log
+from rising_bandits.studies.log.events import MOST_ROUNDS, Event
+from rising_bandits.studies.log.fold import Fold
+from rising_bandits.studies.log.log import Log
+from rising_bandits.studies.log.telling import tell_body
 from rising_bandits.studies.settings import problem_body
-from rising_bandits.studies.storage import Reader
-from rising_bandits.studies.telling import tell_body
+from rising_bandits.studies.storage.base import Reader
 
 _CLOSE = 1e-9
 """Values are kept as they were computed; another machine's logarithm may differ in the last digit."""

@@ -14,10 +14,10 @@ from rising_bandits.errors import InputError, RisingBanditsError
 from rising_bandits.policies import saving
 from rising_bandits.policies.policy import Policy
 from rising_bandits.problems.base import _label, _plain
-from rising_bandits.studies.arms import Arms
-from rising_bandits.studies.events import Event
-from rising_bandits.studies.fold import Entry, Fold, Learned, Resolve
-from rising_bandits.studies.tally import Tally
+from rising_bandits.studies.log.arms import Arms
+from rising_bandits.studies.log.events import Event
+from rising_bandits.studies.log.fold import Entry, Fold, Learned, Resolve
+from rising_bandits.studies.log.tally import Tally
 
 FORMAT = 3
 _LOGGER = logging.getLogger(__name__)

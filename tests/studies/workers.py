@@ -2,8 +2,8 @@
 
 They are forks of one process that has everything imported and compiled: hundreds of starts would take minutes.
 
-    python studies_workers.py tell STORAGE RECORD FOLDER         a process for each line on standard input
-    python studies_workers.py work STORAGE COUNT ROUNDS FOLDER   so many at once; their decisions as JSON in FOLDER
+    python workers.py tell STORAGE RECORD FOLDER         a process for each line on standard input
+    python workers.py work STORAGE COUNT ROUNDS FOLDER   so many at once; their decisions as JSON in FOLDER
 """
 
 from __future__ import annotations

@@ -19,13 +19,13 @@ from rising_bandits._extras import require
 from rising_bandits._files import replacing
 from rising_bandits.errors import InputError, RisingBanditsError, StorageError
 from rising_bandits.problems.base import Label
-from rising_bandits.studies.checking import check, check_first
-from rising_bandits.studies.events import KINDS, Event
-from rising_bandits.studies.fold import Fold
-from rising_bandits.studies.history import history
-from rising_bandits.studies.log import Log
+from rising_bandits.studies.log.checking import check, check_first
+from rising_bandits.studies.log.events import KINDS, Event
+from rising_bandits.studies.log.fold import Fold
+from rising_bandits.studies.log.log import Log
+from rising_bandits.studies.reports.history import history
 from rising_bandits.studies.settings import Settings
-from rising_bandits.studies.storage import Writer
+from rising_bandits.studies.storage.base import Writer
 
 FORMAT = 1
 SUFFIXES = (".parquet", ".jsonl")

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 import rising_bandits as rb
 
-spec = importlib.util.spec_from_file_location("files", Path(__file__).with_name("test_studies_storage.py"))
+spec = importlib.util.spec_from_file_location("files", Path(__file__).with_name("test_storage.py"))
 files = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(files)
 

@@ -21,8 +21,8 @@ from sqlalchemy import event as sa_event
 from sqlalchemy import exc
 
 from rising_bandits.errors import InputError, MissingExtraError, StorageError
-from rising_bandits.studies.events import Event
-from rising_bandits.studies.schema import EVENTS, HEAD, SNAPSHOTS, STUDIES, VERSION_TABLE
+from rising_bandits.studies.log.events import Event
+from rising_bandits.studies.storage.schema import EVENTS, HEAD, SNAPSHOTS, STUDIES, VERSION_TABLE
 
 DEFAULT = "sqlite:///studies.db"
 NEWEST_KEPT = 2
@@ -209,7 +209,7 @@ class Storage:
         with self._transaction("BEGIN") as connection:
             found = self._version(connection)
         if found != HEAD:
-            from rising_bandits.studies.migrate import upgrade
+            from rising_bandits.studies.storage.migrate import upgrade
 
             with self._transaction("BEGIN IMMEDIATE") as connection:
                 if not self.sqlite:

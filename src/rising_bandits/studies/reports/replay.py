@@ -18,11 +18,11 @@ import numpy as np
 
 from rising_bandits.errors import InputError
 from rising_bandits.policies.policy import Policy
-from rising_bandits.studies.arms import Arms
-from rising_bandits.studies.events import Event
-from rising_bandits.studies.fold import Fold, Learned
-from rising_bandits.studies.history import in_order
-from rising_bandits.studies.log import Log
+from rising_bandits.studies.log.arms import Arms
+from rising_bandits.studies.log.events import Event
+from rising_bandits.studies.log.fold import Fold, Learned
+from rising_bandits.studies.log.log import Log
+from rising_bandits.studies.reports.history import in_order
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,14 @@ import rising_bandits as rb
 from rising_bandits.policies import saving
 from rising_bandits.testing import POLICY_CHECKS, check_policy
 
-BUILT_IN = ["crucb", "r-ed-ucb", "sw-ucb", "sw-cucb", "sw-ts", "sw-cts", "oracle", "random", "tour"]
+EXAMPLES = [(name, example) for name, kind in rb.policies.classes().items() for example in kind.examples()]
 
 
 @pytest.mark.parametrize("check", POLICY_CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("name", BUILT_IN)
-def test_built_in_policies_conform(name, check):
-    check(lambda: rb.policies.by_name(name))
+@pytest.mark.parametrize(("name", "example"), EXAMPLES, ids=str)
+def test_built_in_policies_conform(name, example, check):
+    """Every policy that stands in the folder, with the parameters that its class says to try."""
+    check(lambda: rb.policies.by_name(name, **example))
 
 
 @dataclass(kw_only=True, eq=False)
@@ -263,7 +264,7 @@ def test_every_bit_generator_is_saved():
 
 
 def test_looking_at_indices_changes_no_decision():
-    for name in BUILT_IN[:6]:
+    for name in list(rb.policies.classes())[:7]:
         runs = []
         for peek in (False, True):
             policy = rb.policies.by_name(name)
@@ -279,7 +280,7 @@ def test_looking_at_indices_changes_no_decision():
         assert runs[0] == runs[1]
 
 
-@pytest.mark.parametrize("name", BUILT_IN)
+@pytest.mark.parametrize("name", rb.policies.classes())
 def test_policies_can_be_pickled_in_mid_run(name):
     policy = rb.policies.by_name(name, **({"super_arm": [1, 4]} if name == "oracle" else {}))
     policy.start(rb.tasks.get("matching-easy").problem, horizon=1000, rng=5)

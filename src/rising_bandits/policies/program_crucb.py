@@ -1,0 +1,52 @@
+"""CRUCB as the authors' AntMaze program runs it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rising_bandits import _checks
+from rising_bandits.policies.levels import BaseArmPolicy
+from rising_bandits.policies.rules.program import Program, make_program
+from rising_bandits.problems.base import Problem
+
+
+@dataclass(kw_only=True, eq=False)
+class ProgramCRUCB(BaseArmPolicy):
+    r"""CRUCB as the published AntMaze program of the paper's authors computes it.
+
+    The program keeps only the last summand of the slope term of `CRUCB`, and only where it is positive; its window is a
+    quarter of the plays, rounded down; an arm below four plays is preferred to all others; and its bonus is that of
+    :math:`\delta = t^{-4}`, which is 40 log t. `rising_bandits.policies.rules.program` has the formula. It is the rule
+    behind the AntMaze curves of *Combinatorial Rising Bandits* (ICLR 2026); the printed formula is `CRUCB`.
+    One thing is ours: every arm that can be reached is first played twice, as by every policy of this library.
+
+    Parameters
+    ----------
+    sigma
+        The subgaussian constant of the noise; 0.0001 in the program.
+    bonus
+        C in C·log t; 40 in the program.
+
+    >>> import rising_bandits as rb
+    >>> policy = ProgramCRUCB(sigma=0.0)
+    >>> policy.start(rb.problems.TopK(["x"], k=1), rng=0)
+    >>> for outcome in (0.1, 0.1, 0.1, 0.2):
+    ...     policy.observe([0], [outcome])
+    >>> policy.indices().round(3).tolist()  # 0.2 + (5 - 4 + 1) * (0.2 - 0.1)
+    [0.4]
+    """
+
+    name = "program-crucb"
+    title = "CRUCB (authors' program)"
+    colour = "#8C510A"
+
+    sigma: float = 1e-4
+    bonus: float = 40.0
+
+    def __post_init__(self) -> None:
+        wanted = "a number of at least 0, the subgaussian constant of the noise"
+        self.sigma = _checks.number("sigma", self.sigma, low=0.0, wanted=wanted)
+        self.bonus = _checks.number("bonus", self.bonus, low=0.0, wanted="a number C of at least 0 for C·log t")
+
+    def make_rule(self, n_units: int, problem: Problem, horizon: int | None) -> Program:
+        return make_program(n_units, sigma=self.sigma, constant=self.bonus)

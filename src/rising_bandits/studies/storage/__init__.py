@@ -1,0 +1,1 @@
+"""Where logs are kept: a small protocol, and the databases that implement it."""
