@@ -354,7 +354,7 @@ def test_specs_hold_plain_data_only() -> None:
 
 
 def test_labels_must_be_different_and_complete() -> None:
-    with pytest.raises(InputError, match="labels must be different, got 'a' twice; name the arms"):
+    with pytest.raises(InputError, match="labels must be different, got 'a' twice; rename one of the two"):
         Problem(KSubsets(3, 1), labels=["a", "b", "a"])
     with pytest.raises(InputError, match="labels must be different, got 'x' twice"):
         TopK(["x", "x"], 1)

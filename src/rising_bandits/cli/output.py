@@ -54,11 +54,16 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]], numbers:
     wide.print(table)
 
 
+LINE_EVERY = 15.0
+"""Where there is no terminal, a line of progress is written after so many seconds."""
+
+
 @contextlib.contextmanager
 def progress_bar(what: str, totals: Sequence[int], unit: str = "runs") -> Iterator[Callable[[int, int], None]]:
     """A bar over all rounds of a plan, or over other work in parts, shown on a terminal once it has taken a second.
 
-    It goes to standard error, so that standard output stays clean.
+    Where there is no terminal, as in a log file, a line is written now and then. Both go to standard error, so that
+    standard output stays clean.
     """
     screen = console(stderr=True)
     bar = Progress(
@@ -76,6 +81,7 @@ def progress_bar(what: str, totals: Sequence[int], unit: str = "runs") -> Iterat
     done = [0] * len(totals)
     finished: set[int] = set()
     started = time.monotonic()
+    lines = [started + LINE_EVERY]
 
     def report(number: int, rounds: int) -> None:
         # Thousands of runs report ten times a second: what did not move costs next to nothing.
@@ -86,8 +92,14 @@ def progress_bar(what: str, totals: Sequence[int], unit: str = "runs") -> Iterat
         if rounds >= totals[number]:
             finished.add(number)
         bar.update(job, advance=moved, runs=f"{len(finished)}/{len(totals)} {unit}")
-        if not bar.live.is_started and not bar.disable and time.monotonic() - started > 1.0:
+        now = time.monotonic()
+        if not bar.live.is_started and not bar.disable and now - started > 1.0:
             bar.start()
+        if bar.disable and now >= lines[0]:
+            lines[0] = now + LINE_EVERY
+            share = sum(done) / max(1, sum(totals))
+            left = f", about {(now - started) * (1.0 / share - 1.0) / 60:.0f} min left" if share > 0.02 else ""
+            screen.print(f"{what}: {share:.0%}, {len(finished)}/{len(totals)} {unit}{left}", markup=False)
 
     try:
         yield report

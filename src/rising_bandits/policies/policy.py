@@ -14,7 +14,7 @@ from rising_bandits import _checks
 from rising_bandits._checks import Bools, Floats, Ints
 from rising_bandits.errors import InfeasibleError, InputError, NotStartedError
 from rising_bandits.policies import saving
-from rising_bandits.policies.engines.operations import learn, select
+from rising_bandits.policies.engines.live import decide, take
 from rising_bandits.problems.base import Problem
 
 _RNG = "a numpy.random.Generator, or a seed of at least 0"
@@ -121,9 +121,7 @@ class Policy(ABC):
     def _choose(self, mask: Bools | None, underway: Sequence[Ints]) -> Ints:
         """The arms to play this round, in any order."""
         self._prepare(mask, underway)
-        # Infinite indices are meant; compiled code does not warn of them either.
-        with np.errstate(all="ignore"):
-            size = select(self._engine, self._round, self.rng, self._out)
+        size = decide(self._engine, self._round, self.rng, self._out)
         if size == 0:
             raise self.problem.oracle.nothing_left(mask)
         return self._out[:size]
@@ -138,7 +136,7 @@ class Policy(ABC):
 
     def _learn(self, arms: Ints, outcomes: Floats, played: int) -> None:
         """Take in checked outcomes; only the first ``played`` arms were played."""
-        learn(self._engine, arms, outcomes, played)
+        take(self._engine, arms, outcomes, played)
 
     @abstractmethod
     def indices(self) -> Floats:

@@ -78,7 +78,7 @@ class WindowTS(NamedTuple):
 
 
 def _check_windows(plays: Ints, total: Floats, rings: Rings, window: int, share: float) -> None:
-    held = np.array([_held(window, share, count) for count in plays.tolist()])
+    held = _all_held(window, share, plays)
     if (rings.capacity < held).any():
         raise InputError("state holds buffers that are smaller than its windows")
     if not ((total >= -1e-6) & (total <= held + 1e-6)).all():
@@ -87,7 +87,7 @@ def _check_windows(plays: Ints, total: Floats, rings: Rings, window: int, share:
 
 def _recent(plays: Ints, total: Floats, window: int, share: float) -> Floats:
     """The mean of the plays that a window holds."""
-    held = np.array([_held(window, share, count) for count in plays.tolist()], dtype=np.float64)
+    held = _all_held(window, share, plays).astype(np.float64)
     return np.asarray(np.divide(total, held, out=np.full(plays.size, np.nan), where=plays > 0))
 
 
@@ -146,7 +146,23 @@ def _update_ts(state: WindowTS, unit: int, outcome: float) -> None:
     _slide(state.plays, state.total, state.rings, state.window, state.share, unit, outcome)
 
 
-@indices.register(WindowUCB)
+def _all_held(window: int, share: float, plays: Ints) -> Ints:
+    """`_held` of all units at once."""
+    if share > 0.0:
+        return np.minimum(plays, np.maximum(1, (share * plays).astype(np.int64)))
+    return np.minimum(plays, window)
+
+
+def _all_ucb(state: WindowUCB, t: int, rng: object, out: Floats) -> None:
+    """`_indices_ucb` of all units at once."""
+    out[:] = state.unplayed
+    known = np.flatnonzero(state.plays)
+    plays = state.plays[known]
+    held = _all_held(state.window, state.share, plays)
+    out[known] = state.total[known] / held + np.sqrt(1.5 * math.log(t) / plays)
+
+
+@indices.register(WindowUCB, plain=_all_ucb)
 def _indices_ucb(state: WindowUCB, t: int, rng: object, out: Floats) -> None:
     confidence = 1.5 * math.log(t)
     for unit in range(out.size):
@@ -157,7 +173,14 @@ def _indices_ucb(state: WindowUCB, t: int, rng: object, out: Floats) -> None:
             out[unit] = state.total[unit] / _held(state.window, state.share, plays) + math.sqrt(confidence / plays)
 
 
-@indices.register(WindowTS)
+def _all_ts(state: WindowTS, t: int, rng: np.random.Generator, out: Floats) -> None:
+    """`_indices_ts` of all units at once; the generator draws them in the same order."""
+    held = _all_held(state.window, state.share, state.plays).astype(np.float64)
+    good = np.minimum(np.maximum(state.total, 0.0), held)
+    out[:] = rng.beta(1.0 + good, 1.0 + held - good)
+
+
+@indices.register(WindowTS, plain=_all_ts)
 def _indices_ts(state: WindowTS, t: int, rng: np.random.Generator, out: Floats) -> None:
     for unit in range(out.size):
         held = _held(state.window, state.share, state.plays[unit])

@@ -1,0 +1,105 @@
+"""Live decisions: plain Python answers first, and machine code takes over where it pays.
+
+Nobody waits for the compiler here. What plain Python has cost is added up for every kind of engine. Once that is as
+much as compiling costs, a thread compiles in the background; when it is done, calls on engines of that kind run the
+machine code. The decisions are the same bit for bit. Engines that draw random numbers stay in plain Python.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from rising_bandits import _machine
+from rising_bandits._checks import Floats, Ints
+from rising_bandits._compile import compilable, compiled
+from rising_bandits.policies.engines.operations import learn, select
+
+PAYS = 5.0
+"""Seconds of plain Python after which an engine is compiled."""
+_COMPILING = threading.Lock()
+"""Held while a thread compiles. A fork waits for it: a child would inherit the compiler's lock for ever."""
+
+
+@compiled
+def _select(engine: Any, t: int, rng: Any, out: Ints) -> int:
+    return select(engine, t, rng, out)  # type: ignore[no-any-return]
+
+
+@compiled
+def _learn(engine: Any, arms: Ints, outcomes: Floats, played: int) -> None:
+    learn(engine, arms, outcomes, played)
+
+
+class Pace:
+    """What plain Python has cost for one kind of engine, and the machine code that replaces it."""
+
+    def __init__(self) -> None:
+        self.spent = 0.0
+        self.select: Callable[..., int] | None = None
+        self.learn: Callable[..., None] | None = None
+        self.worker: threading.Thread | None = None
+
+    def add(self, seconds: float, engine: Any) -> None:
+        """Count plain Python; where it is enough, begin to compile."""
+        self.spent += seconds
+        if self.spent >= PAYS and self.worker is None:
+            self.worker = threading.Thread(target=self._compile, args=(engine,), name="rising-bandits-compiler")
+            self.worker.start()
+
+    def _compile(self, engine: Any) -> None:
+        arms, outcomes = np.zeros(1, dtype=np.int64), np.zeros(1)
+        with _COMPILING:
+            if _machine.available():
+                decide = _machine.prepared(_select, engine, 1, None, arms)
+                self.learn = _machine.prepared(_learn, engine, arms, outcomes, 1)
+                self.select = decide
+
+
+_PACES: dict[tuple[type, ...], Pace | None] = {}
+
+
+def _pace(engine: Any) -> Pace | None:
+    """The pace of an engine's kind, or None where only plain Python can run it."""
+    kind = (type(engine), type(getattr(engine, "rule", None)), type(getattr(engine, "solver", None)))
+    if kind not in _PACES:
+        draws = getattr(engine, "draws", False) or getattr(getattr(engine, "rule", None), "draws", True)
+        _PACES[kind] = Pace() if compilable(engine) and not draws else None
+    return _PACES[kind]
+
+
+def decide(engine: Any, t: int, rng: Any, out: Ints) -> int:
+    """`select` on whichever of the two is there."""
+    pace = _pace(engine)
+    if pace is not None and pace.select is not None:
+        return pace.select(engine, t, None, out)
+    started = time.perf_counter()
+    # Infinite indices are meant; compiled code does not warn of them either.
+    with np.errstate(all="ignore"):
+        size: int = select(engine, t, rng, out)
+    if pace is not None:
+        pace.add(time.perf_counter() - started, engine)
+    return size
+
+
+def take(engine: Any, arms: Ints, outcomes: Floats, played: int) -> None:
+    """`learn` on whichever of the two is there."""
+    pace = _pace(engine)
+    if pace is not None and pace.learn is not None:
+        pace.learn(engine, arms, outcomes, played)
+        return
+    started = time.perf_counter()
+    learn(engine, arms, outcomes, played)
+    if pace is not None:
+        pace.add(time.perf_counter() - started, engine)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_COMPILING.acquire, after_in_parent=_COMPILING.release, after_in_child=_COMPILING.release
+    )

@@ -1,0 +1,102 @@
+"""Live decisions answer in plain Python, and machine code that takes over decides the same."""
+
+from __future__ import annotations
+
+import multiprocessing
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import rising_bandits as rb
+from rising_bandits.policies.engines import live
+from rising_bandits.problems.tasks import grid_edges
+
+
+def play(policy, rounds):
+    chosen = []
+    for t in range(rounds):
+        arms = policy.select()
+        chosen.append(arms.tolist())
+        policy.observe(arms, [((37 * int(arm) + 11 * t) % 101) / 101.0 for arm in arms])
+    return chosen
+
+
+PROBLEMS = {
+    "path": rb.problems.ShortestPath(grid_edges(4), "0,0", "3,3"),
+    "matching": rb.problems.Matching(3, 5),
+    "top-k": rb.problems.TopK(9, k=3),
+}
+
+
+@pytest.fixture
+def paces(monkeypatch):
+    """No kind of engine is known, and compiling pays at once."""
+    monkeypatch.setattr(live, "_PACES", {})
+    monkeypatch.setattr(live, "PAYS", 1e-9)
+    yield live._PACES
+    for pace in live._PACES.values():
+        if pace is not None and pace.worker is not None:
+            pace.worker.join()
+
+
+@pytest.mark.parametrize("structure", PROBLEMS)
+@pytest.mark.parametrize(
+    "make", [lambda: rb.CRUCB(sigma=0.05), lambda: rb.HorizonCRUCB(), lambda: rb.SWCUCB(window=20)]
+)
+def test_machine_code_that_takes_over_decides_the_same(structure, make, paces, monkeypatch):
+    problem = PROBLEMS[structure]
+    policy = make()
+    policy.start(problem, horizon=500, rng=1)
+    first = play(policy, 30)
+    (pace,) = [pace for pace in live._PACES.values() if pace is not None]
+    pace.worker.join()
+    assert pace.select is not None
+    assert pace.learn is not None
+    rest = play(policy, 60)
+    monkeypatch.setattr(live, "_PACES", {})
+    monkeypatch.setattr(live, "PAYS", np.inf)
+    again = make()
+    again.start(problem, horizon=500, rng=1)
+    assert play(again, 30) == first
+    assert play(again, 60) == rest
+    assert again.indices().tolist() == policy.indices().tolist()
+
+
+def test_engines_that_draw_stay_in_python(paces):
+    for policy in (rb.SWCTS(window=5), rb.SWUCB(window=5), rb.Random()):
+        policy.start(PROBLEMS["top-k"], rng=1)
+        play(policy, 20)
+    assert set(live._PACES.values()) == {None}
+
+
+def _child(queue):
+    queue.put(float(rb.simulate(rb.tasks.get("toy"), rb.Random(), horizon=50, seed=0).reward[-1]))
+
+
+def test_a_fork_waits_for_the_compiler(paces):
+    """A child that inherited the compiler's lock could never simulate."""
+    policy = rb.CRUCB()
+    policy.start(PROBLEMS["matching"], rng=1)
+    play(policy, 12)
+    context = multiprocessing.get_context("fork")
+    queue = context.SimpleQueue()
+    child = context.Process(target=_child, args=(queue,))
+    child.start()
+    assert queue.get() > 0.0
+    child.join()
+
+
+def test_decisions_keep_no_memory():
+    """At most 200 bytes a decision over ten thousand; the million is in the benchmark."""
+    policy = rb.CRUCB(sigma=0.05, resolution=8)
+    policy.start(rb.problems.TopK(4, k=2), rng=0)
+    play(policy, 500)
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    for _ in range(10_000):
+        policy.select()
+        policy.indices()
+    kept = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert kept < 200 * 10_000
