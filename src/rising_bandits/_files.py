@@ -4,15 +4,31 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
+import socket
+import threading
+import time
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
+
+_COUNTER = count()
+_HOST = re.sub(r"[^A-Za-z0-9-]", "-", socket.gethostname())[:40] or "host"
+_ABANDONED = 24 * 3600.0
+"""Seconds after which any temporary file is taken to be left behind."""
 
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A path to write to, which takes the place of ``path`` once it is whole and on disk."""
+    """A path to write to, which takes the place of ``path`` once it is whole and on disk.
+
+    Its name holds host, process, thread and a number, so that writers of the same file never share it. What killed
+    processes left behind is removed on the way.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    _clean(path)
+    mark = f"{_HOST}.{os.getpid()}.{threading.get_ident()}.{next(_COUNTER)}"
+    aside = path.with_name(f".{path.name}.{mark}.tmp")
     try:
         yield aside
         with aside.open("rb+") as handle:
@@ -20,3 +36,27 @@ def replacing(path: Path) -> Iterator[Path]:
         aside.replace(path)
     finally:
         aside.unlink(missing_ok=True)
+
+
+def _clean(path: Path) -> None:
+    """Remove temporary files of the same name whose writers are gone."""
+    pattern = re.compile(re.escape(f".{path.name}.") + r"([A-Za-z0-9-]+)\.(\d+)\.\d+\.\d+\.tmp")
+    for other in path.parent.glob(".*.tmp"):
+        found = pattern.fullmatch(other.name)
+        if found is None:
+            continue
+        with contextlib.suppress(OSError):
+            old = time.time() - other.stat().st_mtime > _ABANDONED
+            if old or (found[1] == _HOST and not _alive(int(found[2]))):
+                other.unlink()
+
+
+def _alive(pid: int) -> bool:
+    """Whether a process of this machine is there."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
