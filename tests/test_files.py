@@ -42,7 +42,8 @@ def test_what_raises_leaves_the_old_file_and_nothing_else(tmp_path):
             aside.write_text("half")
             raise RuntimeError
 
-    pytest.raises(RuntimeError, fail)
+    with pytest.raises(RuntimeError):
+        fail()
     assert path.read_text() == "old"
     assert [other.name for other in tmp_path.iterdir()] == ["file.txt"]
 
