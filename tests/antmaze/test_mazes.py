@@ -1,4 +1,4 @@
-"""Mazes and bodies: what SPEC section 6 says, seen by rays, by physics and by Gymnasium's own checker."""
+"""Mazes and bodies, as the paper and its program have them: seen by rays, by physics and by Gymnasium's checker."""
 
 import itertools
 
@@ -41,7 +41,7 @@ def test_complex_is_what_the_paper_draws():
 
 
 def _is_wall_easy(x, y):
-    """SPEC's own words."""
+    """What is described, word for word."""
     if not (-2 < x < 18 and -2 < y < 10):
         return True
     return 2 < y < 6 and (-2 < x < 7 or 9 < x < 14)

@@ -1,4 +1,4 @@
-"""The indices against direct transcriptions of SPEC sections 2 and 3, in exact or plain arithmetic."""
+"""The indices against direct transcriptions of their formulas, in exact or plain arithmetic."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import rising_bandits as rb
 def rising_index(
     outcomes: list[float], t: int, epsilon: float, sigma: float, constant: float, upward: bool = False
 ) -> float:
-    """SPEC section 2, word for word; the sums in exact rationals."""
+    """The formula of the paper, word for word; the sums in exact rationals."""
     n = len(outcomes)
     h = min(max(1, math.ceil(epsilon * n)), n // 2)
     x = [Fraction(0)] + [Fraction(value) for value in outcomes]

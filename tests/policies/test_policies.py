@@ -26,7 +26,7 @@ def test_built_in_policies_conform(name, example, check):
 
 @dataclass(kw_only=True, eq=False)
 class PlainCRUCB(rb.IndexPolicy):
-    """The equation of SPEC section 2 as a user would write it: one method, no compiled code."""
+    """The equation of CRUCB as a user would write it: one method, no compiled code."""
 
     name = "plain-crucb"
     epsilon: float = 0.125

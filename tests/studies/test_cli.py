@@ -224,7 +224,7 @@ def test_scales_that_contradict_themselves(rising, options, message):
     [
         (["create", "x"], "give one problem"),
         (["create", "x", "--arms", "a,b"], "--arms needs --k"),
-        (["create", "x", "--arms", "a,,b", "--k", "1"], "arms must be names between commas"),
+        (["create", "x", "--arms", "a,,b", "--k", "1"], "arms must be names separated by commas"),
         (["create", "x", "--workers", "a"], "--workers needs --jobs"),
         (["create", "x", "--edges", "/no/such.csv"], "does not exist"),
         (

@@ -257,7 +257,7 @@ def test_a_locked_file_is_said_and_loses_nothing(tmp_path):
 def test_a_file_that_is_no_database(tmp_path):
     path = tmp_path / "s.db"
     path.write_text("these are not the pages of a database" * 100)
-    with pytest.raises(rb.StorageError, match="is damaged, or not a database of studies"):
+    with pytest.raises(rb.StorageError, match="is damaged, or is not a database of studies"):
         rb.studies.open("s", storage=f"sqlite:///{path}")
     with pytest.raises(rb.StorageError, match="check that its folder exists"):
         make(f"sqlite:///{tmp_path}/no/such/folder/s.db")

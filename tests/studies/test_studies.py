@@ -800,9 +800,9 @@ def test_a_policy_and_a_problem_of_ones_own(storage):
     decisions = study.ask(3)
     for decision in reversed(decisions):
         study.tell(decision, outcomes_for(decision))
-    with pytest.raises(rb.InputError, match=r"policy must be handed in .* a class Latest"):
+    with pytest.raises(rb.InputError, match=r"policy must be passed .* your own class Latest"):
         rb.studies.open("own", storage=storage)
-    with pytest.raises(rb.InputError, match=r"problem must be handed in"):
+    with pytest.raises(rb.InputError, match=r"problem must be passed to open"):
         rb.studies.open("own", storage=storage, policy=Latest)
     with pytest.raises(rb.InputError, match=r"policy must be a Latest"):
         rb.studies.open("own", storage=storage, policy=rb.CRUCB())
@@ -847,7 +847,7 @@ def test_a_second_problem_with_code_is_refused_because_the_log_could_not_be_read
     one, two = mine(1, lambda values: float(values.sum())), mine(2, lambda values: float(values.max()))
     study = make(storage, problem=one)
     study.tell(first := study.ask(), outcomes_for(first))
-    with pytest.raises(rb.InputError, match="problem must not be a second one that holds code"):
+    with pytest.raises(rb.InputError, match="problem must not be a second one that contains your own code"):
         study.set_problem(two)
     assert len(study.ask().super_arm) == 1
     # Data, and back to the same one, is fine; and who opens the study says which problem it is.

@@ -38,7 +38,7 @@ def test_upsilon_is_its_definition(plays, q):
 
 @quick
 @given(horizon=st.integers(10, 3000), epsilon=st.floats(0.01, 0.45), q=st.floats(0.0, 1.0), sigma=st.floats(0.0, 1.0))
-def test_the_upper_bound_is_theorem_4(horizon, epsilon, q, sigma):
+def test_the_upper_bound_is_theorem_3(horizon, epsilon, q, sigma):
     task = small_task()
     arms, size = 3, 2
     plays = max(1, math.ceil((1 - 2 * epsilon) * size * horizon / arms))

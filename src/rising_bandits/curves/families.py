@@ -1,4 +1,4 @@
-r"""Families of rising curves: :math:`\mu(n)` is the mean of the play that has ``n`` plays before it."""
+r"""Families of rising curves: :math:`\mu(n)` is the mean outcome of an arm that has been played ``n`` times before."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rising_bandits.errors import InputError
 
 
 def _counts(plays: npt.ArrayLike) -> Ints:
-    """Numbers of plays, refused where they are no whole numbers rather than cut to such."""
+    """Check that numbers of plays are whole numbers, and convert them to integers."""
     given = np.asarray(plays)
     if given.dtype.kind not in "iuf" or (given.dtype.kind == "f" and not (given % 1.0 == 0.0).all()):
         raise InputError(f"plays must be whole numbers of plays, got {plays!r}")
@@ -26,23 +26,47 @@ def _counts(plays: npt.ArrayLike) -> Ints:
 
 
 def _check_curve(curve: object) -> None:
+    """Raise `InputError` if the argument is not a curve."""
     if not isinstance(curve, Curve):
         raise InputError(f"curve must be a curve such as Flat(0.5), got {curve!r}")
 
 
 class Curve(ABC):
-    """A mean outcome as a function of the plays before; frozen, hashable and vectorised.
+    """Base class of curves: the mean outcome of an arm as a function of its previous plays.
 
-    A subclass writes `mean`; one that ends at a constant also says from which play on (`settled`).
+    A curve can be called with one number of plays or with an array of them. Curves are immutable and hashable. To write
+    your own curve, derive a frozen dataclass from this class and implement `mean`. If the curve becomes constant, also
+    override `settled`, so that simulations need less memory.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Root(Curve):
+    ...     '''Rises like the square root of the plays up to play 100.'''
+    ...     settled = 100
+    ...     def mean(self, plays):
+    ...         return np.sqrt(np.minimum(plays, 100)) / 10
+    >>> Root()([0, 25, 400]).tolist()
+    [0.0, 0.5, 1.0]
     """
 
     @abstractmethod
     def mean(self, plays: Ints) -> Floats:
-        """The mean at each number of plays before."""
+        """The mean outcome after each number of plays.
+
+        Parameters
+        ----------
+        plays
+            Numbers of previous plays, as an integer array of any shape.
+
+        Returns
+        -------
+        array of float
+            The means, in the same shape.
+        """
 
     @property
     def settled(self) -> int | None:
-        """The number of plays from which the curve is constant, None where it never is."""
+        """The number of plays from which on the curve is constant, or None if it never is."""
         return None
 
     def __call__(self, plays: npt.ArrayLike) -> Floats:
@@ -52,7 +76,23 @@ class Curve(ABC):
         return np.asarray(self.mean(counts), dtype=np.float64)
 
     def table(self, horizon: int) -> Floats:
-        """The means at 0, 1, ... plays: as many as ``horizon`` plays can see, or up to where it settles."""
+        """The means after 0, 1, 2, ... plays, up to where the curve becomes constant.
+
+        Parameters
+        ----------
+        horizon
+            The largest number of means.
+
+        Returns
+        -------
+        array of float
+            The first ``horizon`` means, or fewer: the last value of a shorter table holds for all later plays.
+
+        Raises
+        ------
+        InputError
+            A mean is outside [0, 1], or the table would take too much memory.
+        """
         length = horizon if self.settled is None else min(horizon, self.settled + 1)
         _checks.memory(f"the means of {horizon} plays of {self!r:.80}", 2.0 * length)
         values = self(np.arange(max(1, length)))
@@ -66,14 +106,25 @@ class Curve(ABC):
         return values
 
     def total(self, horizon: int) -> float:
-        """The sum of the means of the first ``horizon`` plays."""
+        """The sum of the means of the first plays.
+
+        Parameters
+        ----------
+        horizon
+            The number of plays.
+        """
         values = self.table(horizon)
         return float(values.sum() + values[-1] * (horizon - values.size))
 
 
 @dataclass(frozen=True)
 class Flat(Curve):
-    """An early peaker: the same mean at every play.
+    """An early peaker: the mean is the same at every play.
+
+    Parameters
+    ----------
+    value
+        The mean, in [0, 1].
 
     >>> Flat(0.9)([0, 5]).tolist()
     [0.9, 0.9]
@@ -94,10 +145,21 @@ class Flat(Curve):
 
 @dataclass(frozen=True)
 class LateBloomer(Curve):
-    r"""The paper's late bloomer: zero at first, slopes that fall block by block, then a plateau.
+    r"""The paper's late bloomer: it starts at 0, rises with slopes that fall from block to block, and then stays flat.
 
-    :math:`\gamma(n) = (c(\lfloor n/c \rfloor + 1) + 1)^{-1.2}` for ``n`` < ``stop``, else 0;
-    :math:`\mu(n) = \sum_{l<n} \gamma(l)`.
+    .. math::
+
+        \mu(n) = \sum_{l<n} \gamma(l), \qquad
+        \gamma(n) = (c(\lfloor n/c \rfloor + 1) + 1)^{-1.2} \text{ for } n < \text{stop, else } 0
+
+    with the block length c (*Combinatorial Rising Bandits*, appendix on experimental details).
+
+    Parameters
+    ----------
+    block
+        The number of plays with the same slope, c. The paper uses 250 and 1000.
+    stop
+        The number of plays after which the curve is flat. The paper uses 5000 and 20000.
 
     >>> curve = LateBloomer(block=250, stop=5000)
     >>> curve([0, 1, 5000, 300_000]).round(4).tolist()
@@ -117,11 +179,13 @@ class LateBloomer(Curve):
 
     @cached_property
     def _slopes(self) -> Floats:
+        """The slope of each block."""
         blocks = np.arange(1, -(-self.stop // self.block) + 2)
         return np.asarray((self.block * blocks + 1.0) ** -1.2)
 
     @cached_property
     def _starts(self) -> Floats:
+        """The mean at the start of each block."""
         return np.concatenate([[0.0], np.cumsum(self.block * self._slopes)])
 
     def mean(self, plays: Ints) -> Floats:
@@ -132,7 +196,16 @@ class LateBloomer(Curve):
 
 @dataclass(frozen=True)
 class Linear(Curve):
-    """A straight rise from ``start`` to ``end`` over ``duration`` plays, then flat.
+    """A straight rise, then flat.
+
+    Parameters
+    ----------
+    duration
+        The number of plays over which the mean rises.
+    start
+        The mean of the first play, in [0, 1].
+    end
+        The mean after ``duration`` plays, from ``start`` to 1.
 
     >>> Linear(duration=5000)([0, 2500, 9000]).tolist()
     [0.0, 0.5, 1.0]
@@ -157,7 +230,16 @@ class Linear(Curve):
 
 @dataclass(frozen=True)
 class Exponential(Curve):
-    r""":math:`\mu(n) = b - (b - a) e^{-n/\tau}`: a fast start that fades.
+    r"""An exponential approach to a limit: :math:`\mu(n) = b - (b - a) e^{-n/\tau}`.
+
+    Parameters
+    ----------
+    time
+        The number of plays :math:`\tau` in which the distance to the limit falls by the factor e.
+    start
+        The mean of the first play, a, in [0, 1].
+    end
+        The limit, b, from ``start`` to 1.
 
     >>> Exponential(time=100.0)([0, 100]).round(3).tolist()
     [0.0, 0.632]
@@ -174,7 +256,7 @@ class Exponential(Curve):
 
     @property
     def settled(self) -> int:
-        # exp(-40) is below the rounding of 1.
+        # exp(-40) is smaller than the rounding error of 1.
         return math.ceil(40.0 * min(self.time, 1e300))
 
     def mean(self, plays: Ints) -> Floats:
@@ -183,7 +265,18 @@ class Exponential(Curve):
 
 @dataclass(frozen=True)
 class PowerLaw(Curve):
-    r""":math:`\mu(n) = b - (b - a)(1 + n/s)^{-p}`: a rise that never quite ends.
+    r"""A power-law approach to a limit: :math:`\mu(n) = b - (b - a)(1 + n/s)^{-p}`. It never becomes constant.
+
+    Parameters
+    ----------
+    scale
+        The number of plays s at which the curve begins to flatten, above 0.
+    power
+        The exponent p, above 0.
+    start
+        The mean of the first play, a, in [0, 1].
+    end
+        The limit, b, from ``start`` to 1.
 
     >>> PowerLaw(scale=10.0, power=1.0)([0, 10, 90]).tolist()
     [0.0, 0.5, 0.9]
@@ -206,7 +299,16 @@ class PowerLaw(Curve):
 
 @dataclass(frozen=True)
 class Scaled(Curve):
-    """``offset + factor * curve``.
+    """Another curve, scaled and shifted: ``offset + factor * curve``.
+
+    Parameters
+    ----------
+    curve
+        The other curve.
+    factor
+        The factor, at least 0.
+    offset
+        What is added. All means must stay in [0, 1].
 
     >>> Scaled(Flat(0.5), factor=0.5, offset=0.3)(7).item()
     0.55
@@ -231,7 +333,14 @@ class Scaled(Curve):
 
 @dataclass(frozen=True)
 class Capped(Curve):
-    """The smaller of a curve and a cap.
+    """Another curve that is cut off at a cap.
+
+    Parameters
+    ----------
+    curve
+        The other curve.
+    cap
+        The largest mean. It replaces every larger one.
 
     >>> Capped(Linear(duration=10), cap=0.5)([2, 9]).tolist()
     [0.2, 0.5]
@@ -254,7 +363,12 @@ class Capped(Curve):
 
 @dataclass(frozen=True)
 class Tabulated(Curve):
-    """Means as a table, for instance measured ones; the last one holds from there on.
+    """A curve given by a table of means, for instance measured ones.
+
+    Parameters
+    ----------
+    values
+        The means after 0, 1, 2, ... plays, in [0, 1]. The last one holds for all later plays.
 
     >>> Tabulated((0.1, 0.4, 0.5))([0, 2, 10]).tolist()
     [0.1, 0.5, 0.5]

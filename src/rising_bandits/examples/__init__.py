@@ -1,1 +1,1 @@
-"""Applications of the paper as short programs: ``python -m rising_bandits.examples.routing`` and its neighbours."""
+"""The paper's applications as short programs, such as ``python -m rising_bandits.examples.routing``."""

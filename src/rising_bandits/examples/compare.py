@@ -1,4 +1,4 @@
-"""One comparison for all examples: CRUCB and what people do today, on the same task, over short and long runs."""
+"""The comparison that all examples run: CRUCB and simple practices on the same task, over short and long horizons."""
 
 from __future__ import annotations
 
@@ -19,7 +19,17 @@ NAMES = ("CRUCB", "HorizonCRUCB", "SW-CUCB", "best so far", "round robin")
 
 
 def policy(name: str, sigma: float) -> Policy:
-    """A contender. CRUCB has the bonus of its authors' program, which explores less than the paper's."""
+    """Create one of the compared policies.
+
+    CRUCB gets the bonus of the program that its authors published. This bonus explores less than the one in the paper.
+
+    Parameters
+    ----------
+    name
+        One of `NAMES`.
+    sigma
+        The subgaussian constant of the noise, for CRUCB.
+    """
     made: dict[str, Policy] = {
         "CRUCB": CRUCB(sigma=sigma, bonus="reference"),
         "HorizonCRUCB": HorizonCRUCB(),
@@ -32,33 +42,48 @@ def policy(name: str, sigma: float) -> Policy:
 
 @dataclass(frozen=True)
 class Result:
-    """A contender on a task: expected reward per round over all rounds, at the end, and along the way."""
+    """The expected reward per round of a policy, averaged over several worlds."""
 
     policy: str
+    """One of `NAMES`."""
     horizon: int
+    """The number of rounds."""
     mean: float
+    """The reward per round over all rounds."""
     error: float
-    """The standard error of the mean over the worlds."""
+    """The standard error of ``mean`` over the worlds."""
     end: float
-    """Over the last tenth of the rounds."""
+    """The reward per round over the last tenth of the rounds."""
     rounds: Ints
+    """The rounds of ``along``."""
     along: Floats
-    """Expected reward per round since the entry before, or since round 20."""
+    """The reward per round since the previous entry of ``rounds``; for the first entry since round 20."""
 
 
 def compare(make_task: Callable[[int], Task], horizons: Sequence[int], worlds: int = 5) -> list[Result]:
-    """Every contender over every horizon, once in each of several worlds drawn at random."""
+    """Run every policy over every horizon, once in each world.
+
+    Parameters
+    ----------
+    make_task
+        Takes the number of a world and returns its task.
+    horizons
+        The numbers of rounds.
+    worlds
+        The number of worlds. A world is a random draw of the curves.
+    """
     tasks = [make_task(world) for world in range(worlds)]
     return [_result(tasks, name, horizon) for horizon in horizons for name in NAMES]
 
 
 def _result(tasks: Sequence[Task], name: str, horizon: int) -> Result:
+    """Run one policy over one horizon in all worlds."""
     runs = [simulate(task, policy(name, task.sigma), horizon=horizon, seed=world) for world, task in enumerate(tasks)]
     rounds = runs[0].rounds
     total = np.array([run.reward for run in runs])
     late = int(np.searchsorted(rounds, 0.9 * horizon))
     means = total[:, -1] / horizon
-    # Round by round a policy that explores jumps up and down; over equal shares of a logarithm one sees its way.
+    # Single rounds of an exploring policy vary a lot, so rewards are averaged over logarithmically spaced intervals.
     marks = np.unique(np.geomspace(20, horizon, 30).astype(np.int64))
     steps = np.diff(np.interp(marks, rounds, total.mean(axis=0))) / np.diff(marks)
     return Result(
@@ -73,7 +98,7 @@ def _result(tasks: Sequence[Task], name: str, horizon: int) -> Result:
 
 
 def table(results: Sequence[Result]) -> str:
-    """The results as text, the best of each column marked."""
+    """The results as a text table. A star marks the best policy of each horizon and column."""
     lines = [f"{'rounds':>8}  {'policy':<12} {'reward per round':>17}  {'last tenth':>10}"]
     for result in results:
         mine = [other for other in results if other.horizon == result.horizon]
@@ -85,7 +110,22 @@ def table(results: Sequence[Result]) -> str:
 
 
 def plot(results: Sequence[Result], path: Path, title: str) -> list[Path]:
-    """Reward along the longest runs, as PNG and SVG."""
+    """Draw the reward per round over the longest horizon.
+
+    Parameters
+    ----------
+    results
+        What `compare` returned.
+    path
+        The file to write. A PNG and an SVG file are written.
+    title
+        The title of the figure.
+
+    Returns
+    -------
+    list of Path
+        The files that were written.
+    """
     from rising_bandits.plots.style import figure, save
 
     longest = max(result.horizon for result in results)
@@ -116,12 +156,12 @@ def plot(results: Sequence[Result], path: Path, title: str) -> list[Path]:
 
 
 def main(make_task: Callable[[int], Task], horizons: Sequence[int], title: str, description: str) -> None:
-    """The command of an example: print the table, and draw it where that is asked for."""
+    """The command line of an example: print the table, and draw the figure if ``--plot`` is given."""
     from rich.console import Console
 
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--plot", type=Path, help="where to draw the longest runs, as PNG and SVG")
-    parser.add_argument("--worlds", type=int, default=5, help="runs of each policy, each in a world of its own")
+    parser.add_argument("--plot", type=Path, help="file for a figure of the longest runs; a PNG and an SVG are written")
+    parser.add_argument("--worlds", type=int, default=5, help="number of random worlds; every policy runs once in each")
     given = parser.parse_args()
     results = compare(make_task, horizons, given.worlds)
     say = Console(highlight=False, soft_wrap=True, markup=False)

@@ -1,4 +1,4 @@
-"""Plans made of skills that improve with practice: ``python -m rising_bandits.examples.planning``."""
+"""Choose plans of skills that improve with practice: ``python -m rising_bandits.examples.planning``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HORIZONS = (2_000, 20_000)
 
 
 def problem() -> ShortestPath:
-    """A plan takes one skill per stage; it is as good as the product of its steps.
+    """A plan uses one skill per stage. Its reward is the product of the outcomes.
 
     >>> problem()
     ShortestPath(9 base arms, super arms of up to 4, product reward)
@@ -29,10 +29,14 @@ def problem() -> ShortestPath:
 
 
 def task(world: int = 0) -> Task:
-    """Skills that are known bring 0.8; those to be practised bring 0.3 at first and 0.97 after 2000 uses.
+    """Known skills have a mean of 0.8. Skills that need practice start at 0.3 and reach 0.97 after 2000 uses.
 
-    All worlds are alike but for their noise. A step that fails altogether (an outcome of 0) ends the plan, and the
-    steps after it do not count as played.
+    Feedback is cascading: a step with an outcome of 0 ends the plan, and the steps after it do not count as played.
+
+    Parameters
+    ----------
+    world
+        Not used: the curves are the same in all worlds, only the noise differs.
     """
     curves = [Linear(2_000, start=0.3, end=0.97) if label in PRACTISED else Flat(0.8) for label in problem().labels]
     return Task("planning", problem(), tuple(curves), HORIZONS[-1], Gaussian(0.05), cascade=True)

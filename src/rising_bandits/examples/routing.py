@@ -1,4 +1,4 @@
-"""Routes over a real network whose links warm up with use: ``python -m rising_bandits.examples.routing``."""
+"""Choose routes in a real network whose links get faster with use: ``python -m rising_bandits.examples.routing``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HORIZONS = (10_000, 200_000)
 
 
 def network() -> Any:
-    """The 17 cities and 26 links of SNDlib's nobel-germany, with lengths in kilometres.
+    """The network nobel-germany of SNDlib: 17 cities and 26 links, with lengths in kilometres.
 
     >>> network().number_of_edges()
     26
@@ -34,7 +34,7 @@ def network() -> Any:
 
 
 def problem() -> ShortestPath:
-    """Paths from Norden to München over links that lead nearer to München, as routers use them to avoid loops.
+    """Paths from Norden to München. Every link leads closer to München, so that there are no loops.
 
     >>> problem()
     ShortestPath(23 base arms, super arms of up to 15, harmonic reward)
@@ -51,9 +51,16 @@ def problem() -> ShortestPath:
 
 
 def task(world: int = 0) -> Task:
-    """Two links in five, drawn at random, are new: slower at first, faster than the others after 2000 uses.
+    """Links whose speed depends on their length. Some of them are new and get faster with use.
 
-    An outcome is the speed of a link, in [0, 1]; the reward of a path is one over its total time.
+    About two in five links are new. A new link starts at 0.4 times the speed of an old link of the same length and
+    reaches up to 1.6 times that speed after 2000 uses. An outcome is the speed of a link, in [0, 1]. The reward of a
+    path is one over its total time.
+
+    Parameters
+    ----------
+    world
+        The seed that decides which links are new.
     """
     paths = problem()
     graph, rng = network(), np.random.default_rng(world)

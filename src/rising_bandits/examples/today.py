@@ -1,4 +1,4 @@
-"""What people do today: use what has been best so far, or give every part its turn."""
+"""Two simple practices as policies: use what has been best so far, or use every arm equally often."""
 
 from __future__ import annotations
 
@@ -14,64 +14,72 @@ from rising_bandits.problems import Problem
 
 
 class Means(NamedTuple):
-    """State of `BestSoFar`: plays and the sum of all outcomes."""
+    """State of `BestSoFar`: plays and the sum of the outcomes of each arm."""
 
     plays: Ints
     total: Floats
 
 
 class Shares(NamedTuple):
-    """State of `RoundRobin`: plays."""
+    """State of `RoundRobin`: plays of each arm."""
 
     plays: Ints
 
 
 @update.register(Means)
 def _update_means(state: Means, unit: int, outcome: float) -> None:
+    """Count the play and add its outcome."""
     state.plays[unit] += 1
     state.total[unit] += outcome
 
 
 @update.register(Shares)
 def _update_shares(state: Shares, unit: int, outcome: float) -> None:
+    """Count the play."""
     state.plays[unit] += 1
 
 
 @indices.register(Means)
 def _indices_means(state: Means, t: int, rng: np.random.Generator, out: Floats) -> None:
+    """The average outcome of each arm, 0 before its first play."""
     for unit in range(out.size):
         out[unit] = state.total[unit] / max(state.plays[unit], 1)
 
 
 @indices.register(Shares)
 def _indices_shares(state: Shares, t: int, rng: np.random.Generator, out: Floats) -> None:
+    """One over one plus the plays of each arm."""
     for unit in range(out.size):
         out[unit] = 1.0 / (1.0 + state.plays[unit])
 
 
 @assume.register(Means)
 def _assume_means(state: Means, unit: int, value: float) -> None:
+    # The index of an arm without plays is finite, so there is nothing to replace.
     pass
 
 
 @assume.register(Shares)
 def _assume_shares(state: Shares, unit: int, value: float) -> None:
+    # The index of an arm without plays is finite, so there is nothing to replace.
     pass
 
 
 @roomy.register(Means)
 def _roomy_means(state: Means, pushes: int) -> bool:
+    """Always: memory does not grow with plays."""
     return True
 
 
 @roomy.register(Shares)
 def _roomy_shares(state: Shares, pushes: int) -> bool:
+    """Always: memory does not grow with plays."""
     return True
 
 
 @dataclass(kw_only=True, eq=False)
 class BestSoFar(BaseArmPolicy):
-    """Every arm twice, then the super arm whose parts have been best on average so far.
+    """Play every arm twice, then always the super arm of the largest average outcomes so far.
 
     >>> import rising_bandits as rb
     >>> policy = BestSoFar()
@@ -90,7 +98,7 @@ class BestSoFar(BaseArmPolicy):
 
 @dataclass(kw_only=True, eq=False)
 class RoundRobin(BaseArmPolicy):
-    """Fair shares: the index of an arm falls with its plays, whatever came of them.
+    """Play all arms equally often, whatever their outcomes. The index of an arm falls with its plays.
 
     >>> import rising_bandits as rb
     >>> policy = RoundRobin()

@@ -1,4 +1,7 @@
-"""Which super arm is best for given weights: paths, matchings, trees, k-sets, lists, linear constraints."""
+"""Oracles: each knows a family of super arms and finds the best one for given weights.
+
+There are oracles for paths, matchings, spanning trees, sets of k arms, explicit lists and linear constraints.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,22 @@ _TYPES: dict[str, type[SuperArmOracle]] = {
 
 
 def from_spec(spec: dict[str, Any]) -> SuperArmOracle:
-    """The oracle that `SuperArmOracle.spec` described.
+    """Build an oracle from its description.
+
+    Parameters
+    ----------
+    spec
+        What `SuperArmOracle.spec` returned: the class name under ``"type"``, and the constructor's arguments.
+
+    Returns
+    -------
+    SuperArmOracle
+        An oracle with the same arms and the same super arms.
+
+    Raises
+    ------
+    InputError
+        The type is unknown, or the arguments are not valid for it.
 
     >>> from_spec(KSubsets(3, 2).spec()).count()
     3
@@ -53,14 +71,27 @@ def from_spec(spec: dict[str, Any]) -> SuperArmOracle:
 
 
 def register(kind: type[SuperArmOracle]) -> type[SuperArmOracle]:
-    """Make an oracle class of one's own known to `from_spec`, so that saved states can hold it; usable as a decorator.
+    """Make your own oracle class known to `from_spec`, so that saved policies can hold it.
+
+    It can be used as a class decorator.
 
     Parameters
     ----------
     kind
-        A class whose ``spec()`` has its own name under ``"type"`` and its constructor's arguments beside it.
+        A class whose ``spec()`` returns a dictionary with the class name under ``"type"`` and the constructor's
+        arguments under their names.
+
+    Returns
+    -------
+    type
+        The class itself.
+
+    Raises
+    ------
+    InputError
+        Another oracle class has the same name.
     """
     if kind.__name__ in _TYPES and _TYPES[kind.__name__] is not kind:
-        raise InputError(f"kind must have a name of its own, but there is an oracle {kind.__name__!r} already")
+        raise InputError(f"kind must have a new class name, but there is an oracle {kind.__name__!r} already")
     _TYPES[kind.__name__] = kind
     return kind

@@ -1,4 +1,4 @@
-"""Directed arcs with a source and a target: what path oracles share."""
+"""Arcs between a source and a target node: the graph that all path oracles use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from rising_bandits.oracles.listing import distinct_arms
 
 @dataclass(frozen=True)
 class Arcs:
-    """Arcs between numbered nodes. Arc ``a`` is base arm ``a``; an undirected one may be used either way."""
+    """Arcs between numbered nodes. Arc ``a`` is base arm ``a``.
+
+    If ``directed`` is False, a path may use every arc in both directions.
+    """
 
     tail: Ints
     head: Ints
@@ -28,7 +31,7 @@ class Arcs:
     def make(
         cls, tails: Sequence[Any], heads: Sequence[Any], source: Any, target: Any, *, directed: bool = True
     ) -> Arcs:
-        """Number the nodes in order of appearance and check the ends."""
+        """Number the nodes in order of appearance, and check the source and the target."""
         if len(tails) != len(heads):
             raise InputError(f"tails and heads must be equally long, got {len(tails)} and {len(heads)}")
         if len(tails) == 0:
@@ -56,7 +59,7 @@ class Arcs:
         return int(self.tail.size)
 
     def steps(self) -> list[list[tuple[int, int]]]:
-        """For each node the (arm, next node) pairs that lead out of it."""
+        """For each node, the pairs (arm, next node) of the arcs that leave it. Loops are left out."""
         out: list[list[tuple[int, int]]] = [[] for _ in range(self.n_nodes)]
         for arm, (tail, head) in enumerate(zip(self.tail.tolist(), self.head.tolist(), strict=True)):
             if tail == head:
@@ -67,9 +70,9 @@ class Arcs:
         return out
 
     def topological_order(self) -> list[int] | None:
-        """The nodes so that every arc on a way from source to target points forwards, or None where there is a cycle.
+        """The nodes in topological order, or None if there is a cycle.
 
-        Arcs that lead nowhere do not count.
+        Only arcs that can lie on a way from the source to the target are considered (see `useful_arcs`).
         """
         if not self.directed:
             return None
@@ -88,7 +91,7 @@ class Arcs:
         return order if len(order) == self.n_nodes else None
 
     def reach(self, start: int, *, backwards: bool = False) -> Bools:
-        """The nodes that can be reached from ``start`` (or from which it can be reached)."""
+        """Which nodes can be reached from ``start``; with ``backwards``, from which nodes it can be reached."""
         tail, head = (self.head, self.tail) if backwards else (self.tail, self.head)
         out = Arcs(tail, head, self.n_nodes, start, start, self.directed).steps()
         seen = np.zeros(self.n_nodes, dtype=np.bool_)
@@ -102,7 +105,7 @@ class Arcs:
         return seen
 
     def useful_arcs(self) -> Bools:
-        """Arcs that start where the source reaches and end where the target is reached."""
+        """Which arcs start at a node that the source reaches and end at a node that reaches the target."""
         forward, back = self.reach(self.source), self.reach(self.target, backwards=True)
         useful = forward[self.tail] & back[self.head]
         if not self.directed:
@@ -110,7 +113,7 @@ class Arcs:
         return np.asarray(useful & (self.tail != self.head), dtype=np.bool_)
 
     def spec(self) -> dict[str, Any]:
-        """Plain data that rebuilds the arcs by `make`."""
+        """Plain data from which `make` builds the same arcs."""
         return {
             "tails": self.tail.tolist(),
             "heads": self.head.tolist(),
@@ -120,7 +123,7 @@ class Arcs:
 
 
 def walk_order(arcs: Arcs, arms: Sequence[int] | Ints) -> Ints:
-    """The arms of a path in the order in which it uses them; as they came where they are no path."""
+    """The arms of a path in the order in which the path uses them. Arms that are not a path keep their order."""
     left = {int(arm) for arm in arms}
     if len(left) != len(arms):
         return np.asarray(arms, dtype=np.int64)

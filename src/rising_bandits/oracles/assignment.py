@@ -1,4 +1,4 @@
-"""Every worker gets one job of their own: the Hungarian method for rectangular tables."""
+"""Assignments of workers to different jobs, solved by the Hungarian method for rectangular tables."""
 
 from __future__ import annotations
 
@@ -17,27 +17,30 @@ from rising_bandits.oracles.operations import solve
 
 
 class Table(NamedTuple):
-    """Arms of the pairs (worker, job), -1 where a pair is not allowed, and work space."""
+    """State of the solver: the arm of each pair (worker, job), and work space.
+
+    ``arm`` is -1 for a pair that is not allowed.
+    """
 
     arm: Ints
     worker_price: Floats
     job_price: Floats
     slack: Floats
     holder: Ints
-    """The worker who holds each job; the last place is for the worker being placed."""
+    """The worker who holds each job, or -1. The last entry is the worker who is being placed."""
     before: Ints
     reached: Any
 
 
 @solve.register(Table)
 def _solve(state: Table, weights: Floats, out: Ints) -> int:
-    # Shortest augmenting paths with prices (Kuhn-Munkres), one worker at a time. The method is the
-    # field's own; it is written out because the loop around it is compiled, and is tested
-    # against scipy.optimize.linear_sum_assignment.
+    """The assignment of largest total weight, by shortest augmenting paths with prices (Kuhn-Munkres)."""
+    # It is written out here because compiled code cannot call scipy. The tests compare it with
+    # scipy.optimize.linear_sum_assignment.
     arm, holder, slack, before, reached = state.arm, state.holder, state.slack, state.before, state.reached
     worker_price, job_price = state.worker_price, state.job_price
     workers, jobs = arm.shape
-    # Infinite weights are made finite but larger than everything else together.
+    # An infinite weight is replaced by a finite one that is larger than the sum of all others.
     total = 1.0
     for weight in weights:
         if np.isfinite(weight):
@@ -92,9 +95,25 @@ def _solve(state: Table, weights: Floats, out: Ints) -> int:
 
 
 class Assignments(KernelOracle):
-    """Every one of ``n_workers`` gets a different one of ``n_jobs``; arm ``worker * n_jobs + job`` by default.
+    """Assignments that give every worker a different job; exact for sums of weights.
 
-    ``pairs`` restricts the arms to the (worker, job) pairs that may be matched.
+    A base arm is a pair of a worker and a job. Without ``pairs``, arm ``worker * n_jobs + job`` is the pair
+    (worker, job).
+
+    Parameters
+    ----------
+    n_workers
+        Number of workers, at least 1.
+    n_jobs
+        Number of jobs, at least ``n_workers``.
+    pairs
+        The pairs (worker, job) that are allowed, as numbers from 0. Arm ``a`` is then ``pairs[a]``. By default all
+        pairs are allowed.
+
+    Raises
+    ------
+    InfeasibleError
+        The allowed pairs do not give every worker a different job.
 
     >>> Assignments(2, 3).solve([0.9, 0.8, 0.1, 0.7, 0.1, 0.2])
     array([1, 3])

@@ -1,4 +1,4 @@
-"""What an oracle is: a family of super arms, and which of them is best for given weights."""
+"""The base class of oracles: a family of super arms, and a solver for the best one."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from rising_bandits.errors import InfeasibleError, InputError, TooManySuperArmsE
 from rising_bandits.oracles.operations import solve as solve_state
 
 LIST_LIMIT = 100_000
-"""How many super arms are listed before an oracle refuses."""
+"""The largest number of super arms that an oracle lists by default."""
 MOST_ARMS = 1_000_000
-"""How many base arms an oracle may have."""
+"""The largest number of base arms that an oracle accepts."""
 
 
 class SuperArmOracle(ABC):
-    """A family of super arms over ``n_arms`` base arms, and its best member for given weights.
+    """Base class of oracles: a family of super arms, and a solver that finds the best one for given weights.
 
-    A subclass in plain Python writes `best` and `is_feasible` and sets ``n_arms`` and ``max_size``;
-    everything else follows. It then runs in the same loop as the built-in oracles.
+    A super arm is a set of base arms, which have the numbers 0 to ``n_arms - 1``. To write your own oracle in plain
+    Python, derive from this class, set ``n_arms`` and ``max_size``, and implement `best` and `is_feasible`. All other
+    methods have defaults. Your oracle then runs in the same simulation loop as the built-in ones.
 
     >>> import numpy as np
     >>> class Either(SuperArmOracle):
@@ -43,69 +44,140 @@ class SuperArmOracle(ABC):
     n_arms: int
     """Number of base arms, K."""
     max_size: int
-    """Size of the largest super arm, L, or a bound on it where that is hard to know (paths with cycles)."""
+    """Size of the largest super arm, L. For paths in graphs with cycles it is an upper bound on that size."""
     exact: bool = True
     """Whether `solve` always finds a best super arm."""
     exact_for: frozenset[str] = frozenset({"sum"})
-    """The rewards that `solve` maximises exactly."""
+    """Names of the rewards that `solve` maximises exactly."""
     note: str = ""
-    """What to know of exactness, in one line."""
+    """One line for the user on how exact the solver is."""
 
     @abstractmethod
     def best(self, weights: Floats) -> Sequence[int] | Ints:
-        """A super arm of largest total weight. Weights are finite and of any sign."""
+        """Find a super arm of largest total weight.
+
+        Parameters
+        ----------
+        weights
+            One finite weight per base arm, of any sign.
+
+        Returns
+        -------
+        sequence of int
+            The arm numbers of the super arm, in any order.
+        """
 
     @abstractmethod
     def is_feasible(self, arms: Sequence[int] | Ints) -> bool:
-        """Whether a set of arm numbers is a super arm."""
+        """Tell whether a set of arms is a super arm.
+
+        Parameters
+        ----------
+        arms
+            Arm numbers in any order.
+        """
 
     def kernel(self) -> Any:
-        """The state that compiled code solves with, or None where only Python can."""
+        """The solver's state for compiled code, or None if the oracle can only be solved in Python."""
         return None
 
     def enumerate(self) -> Iterator[Sequence[int]] | None:
-        """Every super arm once, in any order, or None where they cannot be listed."""
+        """Iterate over all super arms in any order. None if they cannot be listed."""
         return None
 
     def count(self) -> int | None:
-        """The size of the family, or None where it is not known."""
+        """The number of super arms, or None if it is not known. It may list up to `LIST_LIMIT` super arms."""
         try:
             return len(self.super_arms())
         except TooManySuperArmsError:
             return None
 
     def cover_rounds(self, times: int) -> int | None:
-        """How many rounds it takes to play every arm so often, where a formula says so."""
+        """How many rounds are needed to play every arm a number of times. None if there is no formula for it.
+
+        Parameters
+        ----------
+        times
+            How often every arm is to be played.
+        """
         return None
 
     def ordered(self, arms: Sequence[int] | Ints) -> Ints:
-        """The arms of a super arm in the order in which they are used (ascending where there is none)."""
+        """The arms of a super arm in the order in which they are played.
+
+        Parameters
+        ----------
+        arms
+            The arm numbers of a super arm.
+
+        Returns
+        -------
+        array of int
+            For a path, the arms from the source to the target. Families without an order return ascending numbers.
+        """
         return np.sort(np.asarray(arms, dtype=np.int64))
 
     def spec(self) -> dict[str, Any] | None:
-        """Plain data that rebuilds the oracle, or None where it holds code of the user's own."""
+        """Describe the oracle as plain data for `from_spec`.
+
+        Returns
+        -------
+        dict or None
+            The class name under ``"type"`` and the constructor's arguments, in types that JSON can hold. None if the
+            oracle contains Python code, which cannot be saved.
+        """
         return None
 
     def solve(self, weights: npt.ArrayLike, mask: npt.ArrayLike | None = None) -> Ints:
-        """Arm numbers of a best super arm, ascending.
+        """Find the best super arm.
 
-        ``mask`` is True for each base arm that may not be used now.
+        Parameters
+        ----------
+        weights
+            One finite weight per base arm.
+        mask
+            One boolean per base arm, True for each arm that may not be used.
+
+        Returns
+        -------
+        array of int
+            The arm numbers of the super arm, ascending.
+
+        Raises
+        ------
+        InfeasibleError
+            Every super arm holds an arm of the mask.
+        InputError
+            The weights or the mask have a wrong shape or type, or a weight is not finite.
         """
         values = self.rescale(_checks.weights(weights, self.n_arms))
         return np.sort(self.search(values, _checks.mask(mask, self.n_arms)))
 
     def rescale(self, weights: Floats) -> Floats:
-        """Weights whose sums cannot overflow; for sums only their proportions matter."""
+        """Divide huge weights by their maximum, so that sums cannot overflow. The best super arm stays the same."""
         largest = float(np.abs(weights).max())
         return weights / largest if largest > 1e290 else weights
 
     def search(self, weights: Floats, mask: Bools | None) -> Ints:
-        """`solve` on checked input: positive infinities are allowed, the order is the structure's."""
+        """Find the best super arm for input that is already checked.
+
+        Parameters
+        ----------
+        weights
+            One weight per base arm. Plus infinity is allowed.
+        mask
+            True for each arm that may not be used, or None.
+
+        Returns
+        -------
+        array of int
+            The arm numbers, in the order of `ordered`.
+        """
         kernel = self.kernel()
         if kernel is not None:
             values = weights if mask is None else np.where(mask, -np.inf, weights)
             arms = np.empty(self.max_size, dtype=np.int64)
-            # On a copy of the work space: other threads may be solving too.
+            # The solver gets its own copy of the work space, because other threads may be solving too.
             with np.errstate(invalid="ignore"):
                 size = solve_state(own_work_space(kernel), values, arms)
             if size == 0:
@@ -113,7 +185,7 @@ class SuperArmOracle(ABC):
             return arms[:size]
         values = finite_weights(weights)
         if mask is not None:
-            # One forbidden arm must cost more than everything else can bring.
+            # The penalty for a forbidden arm must be larger than the sum of all other weights.
             values = values.copy()
             values[mask] = -(1.0 + 2.0 * float(np.abs(values).sum()))
         arms = self.ordered(self._checked_answer(self.best(values)))
@@ -122,7 +194,7 @@ class SuperArmOracle(ABC):
         return arms
 
     def _checked_answer(self, answer: Any) -> Ints:
-        """What `best` of a user's own oracle returned, refused where it is no super arm."""
+        """Check what `best` of a user-defined oracle returned: it must be a super arm."""
         try:
             return self.check_super_arm(answer)
         except (InputError, TypeError, ValueError):
@@ -132,7 +204,13 @@ class SuperArmOracle(ABC):
             ) from None
 
     def can(self, mask: npt.ArrayLike | None = None) -> bool:
-        """Whether some super arm avoids every arm of the mask."""
+        """Tell whether some super arm avoids every arm of the mask.
+
+        Parameters
+        ----------
+        mask
+            One boolean per base arm, True for each arm that may not be used.
+        """
         try:
             self.require(_checks.mask(mask, self.n_arms))
         except InfeasibleError:
@@ -140,16 +218,27 @@ class SuperArmOracle(ABC):
         return True
 
     def require(self, mask: Bools | None) -> None:
-        """Raise `InfeasibleError` where no super arm avoids every arm of the mask."""
+        """Raise `InfeasibleError` if no super arm avoids every arm of the mask."""
         self.search(np.zeros(self.n_arms), mask)
 
     def containing(
         self, arm: int, mask: npt.ArrayLike | None = None, prefer: npt.ArrayLike | None = None
     ) -> Ints | None:
-        """A feasible super arm that holds ``arm``, ascending, or None where there is none.
+        """Find a super arm that holds a given arm. Policies use it for the first plays of every arm.
 
-        Among those it takes one with many arms of ``prefer`` (booleans), which is how a good
-        initialisation covers many arms in a round.
+        Parameters
+        ----------
+        arm
+            The arm that the super arm must hold.
+        mask
+            One boolean per base arm, True for each arm that may not be used.
+        prefer
+            One boolean per base arm. Of the super arms that hold ``arm``, one with many preferred arms is chosen.
+
+        Returns
+        -------
+        array of int or None
+            The arm numbers, ascending. None if there is no such super arm.
         """
         arm = _checks.integer("arm", arm, low=0, high=self.n_arms - 1)
         values = np.zeros(self.n_arms)
@@ -163,13 +252,29 @@ class SuperArmOracle(ABC):
         return np.sort(arms) if arm in arms else None
 
     def preferred(self, prefer: npt.ArrayLike | None) -> Bools:
-        """Checked booleans of the arms that `containing` should prefer, none by default."""
+        """Check the argument ``prefer`` of `containing`. By default no arm is preferred."""
         if prefer is None:
             return np.zeros(self.n_arms, dtype=np.bool_)
         return _checks.booleans("prefer", prefer, self.n_arms, "True for each base arm to prefer")
 
     def super_arms(self, limit: int = LIST_LIMIT) -> list[Ints]:
-        """Every super arm as an ascending array, in lexicographic order."""
+        """List all super arms.
+
+        Parameters
+        ----------
+        limit
+            The largest number of super arms to list.
+
+        Returns
+        -------
+        list of arrays
+            Every super arm as an ascending array, in lexicographic order.
+
+        Raises
+        ------
+        TooManySuperArmsError
+            There are more than ``limit`` super arms, or they cannot be listed.
+        """
         listing = self.enumerate()
         if listing is None:
             raise TooManySuperArmsError(f"the super arms of {type(self).__name__} cannot be listed")
@@ -184,7 +289,27 @@ class SuperArmOracle(ABC):
         return [np.array(arms, dtype=np.int64) for arms in sorted(found)]
 
     def sample(self, rng: np.random.Generator, mask: npt.ArrayLike | None = None) -> Ints:
-        """A uniformly random super arm, ascending."""
+        """Draw a super arm, each with the same probability.
+
+        Parameters
+        ----------
+        rng
+            The random generator to draw from.
+        mask
+            One boolean per base arm, True for each arm that may not be used.
+
+        Returns
+        -------
+        array of int
+            The arm numbers, ascending.
+
+        Raises
+        ------
+        InfeasibleError
+            Every super arm holds an arm of the mask.
+        TooManySuperArmsError
+            The oracle can only draw from a list, and there are more than `LIST_LIMIT` super arms.
+        """
         blocked = _checks.mask(mask, self.n_arms)
         listing = self.super_arms()
         if blocked is not None:
@@ -194,18 +319,34 @@ class SuperArmOracle(ABC):
         return listing[int(rng.random() * len(listing))]
 
     def check_super_arm(self, arms: Sequence[int] | npt.ArrayLike) -> Ints:
-        """The arms as an array in the order given, or an `InputError` if they are no super arm."""
+        """Check that arms are a super arm.
+
+        Parameters
+        ----------
+        arms
+            Arm numbers in any order.
+
+        Returns
+        -------
+        array of int
+            The arms in the order given.
+
+        Raises
+        ------
+        InputError
+            The arms are not a super arm.
+        """
         array = _checks.arms(arms, self.n_arms)
         if not self.is_feasible(array):
             raise InputError(f"arms {array.tolist()} are not a feasible super arm")
         return array
 
     def known_count(self) -> int | None:
-        """The count where a formula gives it without listing."""
+        """The number of super arms if it is known without listing them, else None."""
         return None
 
     def nothing_left(self, mask: Bools | None) -> InfeasibleError:
-        """The error to raise where no super arm avoids the mask."""
+        """The error to raise if no super arm avoids the mask."""
         if mask is None:
             return InfeasibleError(f"{type(self).__name__} has no feasible super arm")
         blocked = np.flatnonzero(mask)
@@ -216,7 +357,7 @@ class SuperArmOracle(ABC):
 
 
 class KernelOracle(SuperArmOracle):
-    """An oracle whose solver is compiled."""
+    """Base class of oracles whose solver can be compiled. A subclass sets ``_kernel`` to the solver's state."""
 
     _kernel: Any
 
@@ -228,12 +369,12 @@ class KernelOracle(SuperArmOracle):
 
 
 def own_work_space(kernel: Any) -> Any:
-    """A copy of a solver's state, arrays and all."""
+    """Copy a solver's state together with its arrays."""
     return kernel._make(part.copy() if isinstance(part, np.ndarray) else part for part in kernel)
 
 
 def finite_weights(weights: Floats) -> Floats:
-    """The same order of super arms without infinities: an infinite weight becomes one that outbids all others.
+    """Replace each infinite weight by a finite one that is larger than the sum of all finite weights.
 
     >>> finite_weights(np.array([1.0, np.inf, -2.0])).tolist()
     [1.0, 7.0, -2.0]

@@ -1,4 +1,4 @@
-"""The cheapest path in any graph, by positive costs that fall as the index rises: Dijkstra's method."""
+"""The cheapest path in any graph, by Dijkstra's method. Costs are positive and fall as the index rises."""
 
 from __future__ import annotations
 
@@ -23,13 +23,16 @@ from rising_bandits.oracles.through import simple_path_through, turns, two_ways
 _COSTS = {"inverse": 0, "log": 1}
 _EXACT_FOR = {"inverse": frozenset({"harmonic"}), "log": frozenset({"product"})}
 _TRIES = 12
-"""How many pairs of pieces are tried before the question of a path through an arc is settled for good."""
+"""How often `CostPaths.containing` tries to join two shortest paths before it starts an exhaustive search."""
 SMALLEST_WEIGHT = 1e-12
-"""Weights at or below this cost as much as this one: costs stay finite and positive."""
+"""Smaller weights are raised to this one, so that costs stay finite and positive."""
 
 
 class Roads(NamedTuple):
-    """Steps out of each node, the kind of cost, and work space."""
+    """State of the solver: the steps out of each node, the kind of cost, and work space.
+
+    The steps out of node ``v`` are ``first[v]`` to ``first[v + 1]``. ``key`` and ``item`` hold a binary heap.
+    """
 
     first: Ints
     head: Ints
@@ -39,7 +42,7 @@ class Roads(NamedTuple):
     cost: Floats
     distance: Floats
     via: Ints
-    """The step by which each node is reached best."""
+    """The last step of the cheapest known path to each node."""
     tail: Ints
     key: Floats
     item: Ints
@@ -48,6 +51,7 @@ class Roads(NamedTuple):
 
 @compiled
 def _push(key: Floats, item: Ints, size: int, value: float, node: int) -> int:
+    """Add a node to the heap and return the new size."""
     at = size
     while at > 0:
         above = (at - 1) // 2
@@ -63,7 +67,7 @@ def _push(key: Floats, item: Ints, size: int, value: float, node: int) -> int:
 
 @compiled
 def _pop(key: Floats, item: Ints, size: int) -> int:
-    """Take the least key out of the heap; the new size is returned and the root is overwritten."""
+    """Remove the smallest key, which is at the root, from the heap and return the new size."""
     size -= 1
     value, node = key[size], item[size]
     at = 0
@@ -85,7 +89,7 @@ def _pop(key: Floats, item: Ints, size: int) -> int:
 
 @compiled
 def cheapest(state: Roads, out: Ints) -> int:
-    """Write the path of least ``state.cost`` into ``out``; an infinite cost forbids an arm."""
+    """Write the path of smallest ``state.cost`` into ``out`` and return its length. Infinite cost forbids an arm."""
     source, target = state.ends[0], state.ends[1]
     for node in range(state.distance.size):
         state.distance[node] = np.inf
@@ -122,6 +126,7 @@ def cheapest(state: Roads, out: Ints) -> int:
 
 @solve.register(Roads)
 def _solve(state: Roads, weights: Floats, out: Ints) -> int:
+    """Turn weights into costs and find the cheapest path."""
     for arm in range(weights.size):
         weight = weights[arm]
         if weight == -np.inf:
@@ -134,12 +139,29 @@ def _solve(state: Roads, weights: Floats, out: Ints) -> int:
 
 
 class CostPaths(SuperArmOracle):
-    """Simple paths from a source to a target in any graph; the one of least total cost is best.
+    """Simple paths from a source to a target in any graph; the path of smallest total cost is best.
 
-    ``cost`` turns an index into a cost: ``"inverse"`` is 1/index (an index is one over a time; exact for
-    the harmonic reward), ``"log"`` is -log(index), at least 0 (an index is a chance of success; exact for
-    the product reward), and a function maps the array of indices to positive costs. Exact for
-    the costs; indices at or below 1e-12 cost as much as 1e-12.
+    The base arms are the arcs, in the order given. The solver is exact for total costs. It does not maximise sums of
+    weights. A weight below 1e-12 counts as 1e-12.
+
+    Parameters
+    ----------
+    tails, heads
+        The two ends of each arc, in any hashable type.
+    source, target
+        The nodes between which paths run.
+    cost
+        How a weight w becomes a cost. ``"inverse"`` is 1/w, for weights that are one over a time; it is exact for the
+        harmonic reward. ``"log"`` is max(0, -log w), for weights that are probabilities of success; it is exact for
+        the product reward. A function takes the array of weights and returns an array of costs of at least 0; an
+        oracle with a function runs in Python only and cannot be saved.
+    directed
+        False if paths may use every arc in both directions.
+
+    Raises
+    ------
+    InfeasibleError
+        There is no path from the source to the target.
 
     >>> oracle = CostPaths(["s", "s", "a", "t"], ["a", "t", "t", "s"], "s", "t")
     >>> oracle.solve([0.5, 0.2, 0.5, 0.1])
@@ -194,15 +216,15 @@ class CostPaths(SuperArmOracle):
         return self.search(weights, None)
 
     def rescale(self, weights: Floats) -> Floats:
-        # Costs are no sums of weights: their size matters.
+        # Costs are not proportional to weights, so weights must not be rescaled.
         return weights
 
     def require(self, mask: Bools | None) -> None:
-        # Nothing is asked of the cost function here: it may not be defined at any one weight.
+        # Feasibility does not depend on costs. The user's cost function is not called: it may fail for these weights.
         self._cheapest(np.ones(self.n_arms), mask)
 
     def _cheapest(self, costs: Floats, mask: Bools | None) -> Ints:
-        """The path of least cost among those that avoid the mask."""
+        """The cheapest path that avoids the mask."""
         state = own_work_space(self._state)
         state.cost[:] = costs if mask is None else np.where(mask, np.inf, costs)
         out = np.empty(self.max_size, dtype=np.int64)
@@ -244,7 +266,24 @@ class CostPaths(SuperArmOracle):
     def containing(
         self, arm: int, mask: npt.ArrayLike | None = None, prefer: npt.ArrayLike | None = None
     ) -> Ints | None:
-        """A path through ``arm``, or None where none was found: the question is hard, and the search is bounded."""
+        """Find a path through a given arc.
+
+        In a directed graph this is NP-hard, so the search is bounded and may miss a path that exists.
+
+        Parameters
+        ----------
+        arm
+            The arc that the path must use.
+        mask
+            One boolean per base arm, True for each arm that may not be used.
+        prefer
+            One boolean per base arm. A path with many preferred arms is tried first.
+
+        Returns
+        -------
+        array of int or None
+            The arm numbers, ascending. None if no path was found.
+        """
         arm = _checks.integer("arm", arm, low=0, high=self.n_arms - 1)
         blocked = _checks.mask(mask, self.n_arms)
         liked = self.preferred(prefer)
@@ -259,7 +298,7 @@ class CostPaths(SuperArmOracle):
             found = self._join(arm, cost if blocked is None else np.where(blocked, np.inf, cost))
             if found is not None:
                 return found
-            # Other costs, other pieces: they may meet where these did not.
+            # Random costs give other shortest paths, which may be disjoint where these were not.
             cost = rng.random(self.n_arms)
         found = simple_path_through(self.arcs, arm, blocked) if two_ways(self.arcs, arm, blocked) else None
         if found is None and blocked is None:
@@ -267,7 +306,7 @@ class CostPaths(SuperArmOracle):
         return found
 
     def _join(self, arm: int, cost: Floats) -> Ints | None:
-        """A shortest piece to the arc and one from it to the target that share no node."""
+        """Join a cheapest path to the arc with one from the arc to the target. None if no two of them are disjoint."""
         for tail, head in turns(self.arcs, arm):
             one = _piece(self._steps, cost, self.arcs.source, tail, {head, self.arcs.target} - {tail})
             if one is not None and head not in one[1]:
@@ -285,7 +324,7 @@ class CostPaths(SuperArmOracle):
 def _piece(
     steps: list[list[tuple[int, int]]], cost: Floats, start: int, end: int, avoid: set[int]
 ) -> tuple[list[int], set[int]] | None:
-    """The cheapest path between two nodes that avoids some, with the nodes that it uses."""
+    """The cheapest path between two nodes that avoids given nodes: its arms, and the nodes that it visits."""
     if start in avoid or end in avoid:
         return None
     best: dict[int, float] = {start: 0.0}

@@ -1,4 +1,4 @@
-"""The best path in an acyclic graph, by weights of any sign: a dynamic programme over its nodes."""
+"""The path of largest total weight in an acyclic graph, by dynamic programming over its nodes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from rising_bandits.oracles.operations import solve
 
 
 class Dag(NamedTuple):
-    """Nodes in topological order from the source (0) to the target (last); arcs by their head."""
+    """State of the solver: nodes in topological order, arcs sorted by their head, and work space.
+
+    Node 0 is the source and the last node is the target.
+    """
 
     first: Ints
     """Arcs into node ``v`` are ``first[v]`` to ``first[v + 1]``."""
@@ -31,6 +34,7 @@ class Dag(NamedTuple):
 
 @solve.register(Dag)
 def _solve(state: Dag, weights: Any, out: Ints) -> int:
+    """The best path to every node in turn, then the path to the target read backwards."""
     value, via, first, tail, arm = state.value, state.via, state.first, state.tail, state.arm
     value[0] = 0.0
     for node in range(1, value.size):
@@ -58,9 +62,24 @@ def _solve(state: Dag, weights: Any, out: Ints) -> int:
 
 
 class DagPaths(KernelOracle):
-    """Paths from a source to a target in a directed acyclic graph; exact for weights of any sign.
+    """Paths from a source to a target in a directed acyclic graph; exact for sums of weights of any sign.
 
-    Arcs that lie on no such path are arms that no super arm holds.
+    The base arms are the arcs, in the order given. An arc that lies on no path from the source to the target is a base
+    arm that no super arm holds.
+
+    Parameters
+    ----------
+    tails, heads
+        The start and the end of each arc, in any hashable type.
+    source, target
+        The nodes between which paths run.
+
+    Raises
+    ------
+    InputError
+        There is a directed cycle on a way from the source to the target. Use `CostPaths` for such a graph.
+    InfeasibleError
+        There is no path from the source to the target.
 
     >>> oracle = DagPaths(tails=["s", "s", "a"], heads=["a", "t", "t"], source="s", target="t")
     >>> oracle.solve([0.2, 0.5, 0.4])
@@ -73,7 +92,7 @@ class DagPaths(KernelOracle):
         self.arcs = Arcs.make(tails, heads, source, target)
         order = self.arcs.topological_order()
         if order is None:
-            raise InputError("the graph must have no directed cycle; for a graph with cycles use costs (Dijkstra)")
+            raise InputError("the graph must have no directed cycle; for a graph with cycles use CostPaths")
         self.n_arms = self.arcs.n_arms
         useful = self.arcs.useful_arcs()
         if not useful.any():
@@ -99,7 +118,7 @@ class DagPaths(KernelOracle):
         self._ways = self._count_ways(np.zeros(self.n_arms, dtype=np.bool_))
         self._kernel = Dag(
             first=self._first,
-            # Unsigned, so that compiled code need not look for negative places.
+            # Unsigned, so that compiled code does not check for negative positions.
             tail=self._tail.astype(np.uint32),
             arm=self._arm.astype(np.uint32),
             value=np.zeros(len(rank)),
@@ -107,7 +126,7 @@ class DagPaths(KernelOracle):
         )
 
     def _count_ways(self, blocked: Bools) -> list[int]:
-        """The number of paths from the source to every node that avoid the blocked arms."""
+        """For every node, the number of paths from the source to it that avoid the blocked arms."""
         ways = [1] + [0] * (self._first.size - 2)
         for node in range(1, len(ways)):
             arcs = range(int(self._first[node]), int(self._first[node + 1]))
@@ -146,13 +165,13 @@ class DagPaths(KernelOracle):
         path: list[int] = []
         node = len(ways) - 1
         while node > 0:
-            # Walking backwards in proportion to the number of ways makes every path equally likely.
+            # Each step back is drawn in proportion to the number of paths, so all paths are equally likely.
             arcs = range(int(self._first[node]), int(self._first[node + 1]))
             open_ways = (
                 0 if blocked is not None and blocked[self._arm[arc]] else ways[int(self._tail[arc])] for arc in arcs
             )
             shares = list(accumulate(open_ways))
-            # Counts of paths outgrow floating point, so the draw is a whole number too.
+            # The number of paths can exceed the range of floats, so an integer is drawn.
             mark = int.from_bytes(rng.bytes(shares[-1].bit_length() // 8 + 9)) % shares[-1]
             arc = arcs[bisect_right(shares, mark)]
             path.append(int(self._arm[arc]))

@@ -1,4 +1,4 @@
-"""A family of super arms given as a list: the best of them by trying all."""
+"""A family of super arms that is given as a list. The solver tries all of them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from rising_bandits.oracles.operations import solve
 
 
 class SetList(NamedTuple):
-    """Super arm ``s`` is ``members[first[s]:first[s + 1]]``."""
+    """State of the solver: super arm ``s`` is ``members[first[s]:first[s + 1]]``."""
 
     first: Ints
     members: Ints
 
 
 def pack(super_arms: Sequence[Ints]) -> SetList:
-    """Super arms laid end to end, as compiled code reads them.
+    """Store super arms one after another in a single array, as compiled code reads them.
 
     >>> pack([np.array([0]), np.array([1, 2])]).first.tolist()
     [0, 1, 3]
@@ -33,7 +33,7 @@ def pack(super_arms: Sequence[Ints]) -> SetList:
 
 
 def _solve_all(state: SetList, weights: Floats, out: Ints) -> int:
-    """`_solve` on all super arms at once: member by member, so that sums are rounded alike."""
+    """`_solve` in NumPy. It adds members in the same order as `_solve`, so that sums have the same rounding."""
     sizes = np.diff(state.first)
     totals = weights[state.members[state.first[:-1]]].copy()
     with np.errstate(invalid="ignore"):
@@ -51,6 +51,7 @@ def _solve_all(state: SetList, weights: Floats, out: Ints) -> int:
 
 @solve.register(SetList, plain=_solve_all)
 def _solve(state: SetList, weights: Floats, out: Ints) -> int:
+    """The first super arm of largest total weight."""
     best = -np.inf
     chosen = -1
     for place in range(state.first.size - 1):
@@ -70,7 +71,15 @@ def _solve(state: SetList, weights: Floats, out: Ints) -> int:
 
 
 class ExplicitSets(KernelOracle):
-    """An explicit list of super arms, each a list of arm numbers.
+    """A list of super arms; exact for sums of weights.
+
+    Parameters
+    ----------
+    super_arms
+        The super arms, each a non-empty list of arm numbers. The order within a list is the order in which its arms
+        are played.
+    n_arms
+        Number of base arms. By default the largest arm number plus one.
 
     >>> ExplicitSets([[0], [1, 2]]).solve([0.5, 0.3, 0.4])
     array([1, 2])
@@ -101,7 +110,7 @@ class ExplicitSets(KernelOracle):
         return tuple(sorted(int(arm) for arm in arms)) in self._given
 
     def ordered(self, arms: Sequence[int] | Ints) -> Ints:
-        """The order in which the super arm was given."""
+        """The arms in the order in which the super arm was given to the constructor."""
         key = tuple(sorted(int(arm) for arm in arms))
         return np.array(self._given.get(key, key), dtype=np.int64)
 

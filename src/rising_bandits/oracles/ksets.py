@@ -1,4 +1,4 @@
-"""Sets of exactly k arms: the k largest weights. Best for sums (top-k) and for the maximum (k-MAX)."""
+"""Sets of exactly k arms. The k largest weights are best for the sum (top-k) and for the maximum (k-MAX)."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from rising_bandits.oracles.sorting import sort_ascending
 
 
 class KSets(NamedTuple):
-    """The size of a super arm."""
+    """State of the solver: the size of a super arm."""
 
     k: int
 
 
 @compiled
 def _worse(weights: Floats, a: int, b: int) -> bool:
-    """A strict order by weight, then by number, so that ties never depend on the search."""
+    """Whether arm ``a`` ranks below arm ``b``: by weight, and among equal weights by number."""
     return bool(weights[a] < weights[b] or (weights[a] == weights[b] and a > b))
 
 
 @compiled
 def _sink(weights: Floats, heap: Ints, root: int, size: int) -> None:
-    """Restore a heap whose root is its worst arm."""
+    """Restore the heap order after the arm at ``root`` was replaced. The worst arm is at the top."""
     item = heap[root]
     while True:
         child = 2 * root + 1
@@ -50,7 +50,7 @@ def _sink(weights: Floats, heap: Ints, root: int, size: int) -> None:
 
 
 def _solve_sorted(state: KSets, weights: Floats, out: Ints) -> int:
-    """`_solve` by a stable sort, which ranks equal weights by their numbers too."""
+    """`_solve` in NumPy. The sort is stable, so ties are broken by arm number as in `_solve`."""
     best = np.sort(np.argsort(-weights, kind="stable")[: state.k])
     if weights[best].min() == -np.inf:
         return 0
@@ -60,7 +60,8 @@ def _solve_sorted(state: KSets, weights: Floats, out: Ints) -> int:
 
 @solve.register(KSets, plain=_solve_sorted)
 def _solve(state: KSets, weights: Floats, out: Ints) -> int:
-    # A heap of the k best so far: nearly every arm costs one comparison with its root.
+    """The k arms of largest weight."""
+    # A heap holds the k best arms so far, so most arms need only one comparison with its root.
     k = state.k
     for arm in range(k):
         out[arm] = arm
@@ -79,10 +80,17 @@ def _solve(state: KSets, weights: Floats, out: Ints) -> int:
 
 
 class KSubsets(KernelOracle):
-    """All sets of exactly ``k`` of ``n_arms`` base arms; the k largest weights are best.
+    """All sets of exactly k base arms; exact for the rewards ``sum`` and ``max``.
 
-    For the k-MAX reward the same set is best: it holds the largest weight, and takes the next
-    largest in case that one disappoints.
+    The k largest weights are best for both rewards. For ``max`` any set with the largest weight has the same value;
+    this one also holds the next largest weights.
+
+    Parameters
+    ----------
+    n_arms
+        Number of base arms.
+    k
+        Number of arms in a super arm, from 1 to ``n_arms``.
 
     >>> KSubsets(4, 2).solve([0.1, 0.9, 0.3, 0.5])
     array([1, 3])

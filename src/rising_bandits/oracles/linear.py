@@ -1,4 +1,4 @@
-"""Any family given by 0/1 variables under linear constraints: listed where it is small, through HiGHS where not."""
+"""Families given by linear constraints on 0/1 variables. Small ones are listed, large ones are solved by HiGHS."""
 
 from __future__ import annotations
 
@@ -16,24 +16,31 @@ from rising_bandits.oracles.listing import Partial, distinct_arms, leaves
 from rising_bandits.oracles.solver import run_milp
 
 MOST_LISTED = 50_000
-"""A family of up to so many sets is listed when the oracle is made."""
+"""A family with at most this many sets is listed when the oracle is created."""
 _NOTHING = "matrix, lower and upper leave no feasible non-empty set; relax a bound"
 
 
 class LinearSets(SuperArmOracle):
     """Non-empty sets whose 0/1 vectors x satisfy ``lower <= matrix @ x <= upper``.
 
-    A family of up to 50 000 sets is listed when the oracle is made, and then solved like `ExplicitSets`, exactly
-    and compiled. A larger one is left to HiGHS: a call takes a millisecond or more, and is exact up to the solver's
-    tolerances (totals that differ by less than 1e-12 of the largest weight count as equal). Coefficients above
-    100 000 are beyond what the solver tells apart by ones; ``exact`` is then False.
+    A family of at most 50 000 sets is listed when the oracle is created. It is then solved exactly and in compiled
+    code, like `ExplicitSets`.
+
+    A larger family is solved by HiGHS, an integer programming solver. A call takes a millisecond or more. The result is
+    exact up to the solver's tolerances: totals that differ by less than 1e-12 of the largest weight count as equal. If
+    a coefficient exceeds 100 000, these tolerances are too coarse, and ``exact`` is False.
 
     Parameters
     ----------
     matrix
-        A row per constraint and a column per base arm.
+        The coefficients, with one row per constraint and one column per base arm.
     lower, upper
-        Bounds, one per row; None for no bound.
+        The bounds, one per row. A bound of None is no bound; None in place of the list means no bounds at all.
+
+    Raises
+    ------
+    InfeasibleError
+        No non-empty set satisfies the constraints.
 
     >>> LinearSets([[1, 1, 0], [0, 1, 1]], upper=[1, 1]).solve([0.5, 0.8, 0.4])
     array([0, 2])
@@ -65,7 +72,7 @@ class LinearSets(SuperArmOracle):
         if not np.isfinite(self.matrix).all() or np.isnan(self.lower).any() or np.isnan(self.upper).any():
             raise InputError("matrix must be finite, and lower and upper must not be NaN")
         self.n_arms = int(self.matrix.shape[1])
-        # What bounds and sums of floats may be off by: a little, but with coefficients of 1e9 never a whole one.
+        # The tolerance for rounding errors of sums. Even with coefficients of 1e9 it stays below 1.
         size = np.abs(self.matrix).sum(axis=1)
         self._slack = np.minimum(1e-9 * (1.0 + size), np.maximum(1e-6, 4.0 * np.finfo(np.float64).eps * size))
         found = self._list_all()
@@ -87,9 +94,10 @@ class LinearSets(SuperArmOracle):
         return self._listed
 
     def _list_all(self) -> list[Ints] | None:
-        """Every super arm in lexicographic order, or None where there are more than are listed.
+        """All super arms in lexicographic order, or None if there are more than `MOST_LISTED`.
 
-        Arm by arm, all partial sets at once; those whose bounds are out of reach are dropped.
+        It goes through the arms one by one and extends all partial sets at once. A partial set is dropped as soon as
+        the remaining arms cannot satisfy its bounds any more.
         """
         least, most = self._reach()
         totals = np.zeros((1, self.matrix.shape[0]))
@@ -107,7 +115,7 @@ class LinearSets(SuperArmOracle):
         return [np.array(arms, dtype=np.int64) for arms in sets]
 
     def _reach(self) -> tuple[Floats, Floats]:
-        """What the arms from each one on can add to every row, at least and at most."""
+        """For every arm, the smallest and the largest amount that it and all later arms can add to each row."""
         shape = (self.n_arms + 1, self.matrix.shape[0])
         least, most = np.zeros(shape), np.zeros(shape)
         for arm in range(self.n_arms - 1, -1, -1):
@@ -130,7 +138,7 @@ class LinearSets(SuperArmOracle):
             upper[mask] = 0.0
         some = np.ones((1, self.n_arms))
         result = run_milp(
-            # Scaled up so that the solver's absolute gap is small beside the weights.
+            # Weights are scaled up, so that the solver's absolute tolerance is small relative to them.
             c=-(values / top) * 1e6 if top > 0 else np.zeros(self.n_arms),
             constraints=LinearConstraint(
                 np.vstack([self.matrix, some]), np.append(self.lower, 1.0), np.append(self.upper, np.inf)
@@ -144,8 +152,8 @@ class LinearSets(SuperArmOracle):
         arms = np.flatnonzero(result.x > 0.5).astype(np.int64)
         if not self.is_feasible(arms):
             raise RisingBanditsError(
-                f"the integer solver's tolerances do not fit these constraints: it proposed {arms.tolist()}, which "
-                "breaks them; rescale the rows of the matrix so that no coefficient passes 100 000"
+                f"the integer solver's tolerances are too coarse for these constraints: it returned {arms.tolist()}, "
+                "which violates them; rescale the rows of matrix so that no coefficient exceeds 100 000"
             )
         return arms
 
@@ -161,7 +169,7 @@ class LinearSets(SuperArmOracle):
         if listed is not None:
             ends = zip(listed.first[:-1], listed.first[1:], strict=True)
             return (listed.members[start:end].tolist() for start, end in ends)
-        # What the arms still to be decided can add, at least and at most, prunes the search.
+        # Partial sets whose bounds the remaining arms cannot satisfy are pruned.
         least, most = self._reach()
         slack = self._slack
 
@@ -190,7 +198,7 @@ class LinearSets(SuperArmOracle):
 
 
 def _bounds(name: str, bounds: Sequence[float | None] | Floats | None, rows: int, missing: float) -> Floats:
-    """Bounds as an array, with None (all of them, or single ones) for no bound."""
+    """Bounds as an array. ``missing`` stands for a bound of None, and for all bounds if ``bounds`` is None."""
     if bounds is None:
         return np.full(rows, missing)
     try:

@@ -1,4 +1,4 @@
-"""Listing a family by search: depth first, without recursion, so that super arms may be long."""
+"""Depth-first listing of a family, without recursion, so that the size of super arms is not limited."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from rising_bandits._checks import Ints
 
 Node = TypeVar("Node")
 Partial = tuple[int, tuple[int, ...]]
-"""Where a search stands: the next thing to decide, and the arms chosen so far."""
+"""A partial super arm: the next node or arm to decide on, and the arms chosen so far."""
 
 
 def leaves(root: Node, expand: Callable[[Node], Iterable[Node] | None]) -> Iterator[Node]:
-    """The leaves of a search tree: ``expand`` gives the nodes below one, None where it is a leaf.
+    """Iterate over the leaves of a search tree. ``expand`` returns the children of a node, or None for a leaf.
 
     >>> sorted(leaves("", lambda word: None if len(word) == 2 else [word + letter for letter in "ab"]))
     ['aa', 'ab', 'ba', 'bb']
@@ -31,7 +31,7 @@ def leaves(root: Node, expand: Callable[[Node], Iterable[Node] | None]) -> Itera
 
 
 def distinct_arms(arms: Sequence[int] | Ints, n_arms: int) -> list[int] | None:
-    """The arms as plain numbers, or None where one repeats, is no arm, or there is none at all.
+    """The arms as a list of Python integers, or None if the list is empty, repeats an arm or holds an unknown one.
 
     >>> distinct_arms([2, 0], 3), distinct_arms([0, 0], 3), distinct_arms([-1], 3)
     ([2, 0], None, None)

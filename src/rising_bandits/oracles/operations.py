@@ -1,4 +1,4 @@
-"""What compiled oracles can do."""
+"""The operation that the state of a compiled oracle implements."""
 
 from __future__ import annotations
 
@@ -9,9 +9,20 @@ from rising_bandits._compile import operation
 
 @operation
 def solve(state: Any, weights: Any, out: Any) -> int:
-    """Write the best super arm for the weights into ``out``, in the order of the structure.
+    """Write the best super arm for the weights into ``out``.
 
-    Returns its size, 0 where there is none. A weight of minus infinity forbids an arm.
-    ``out`` has room for the largest super arm.
+    Parameters
+    ----------
+    state
+        The NamedTuple with the structure and the work space of the solver.
+    weights
+        One weight per base arm. Minus infinity forbids an arm.
+    out
+        An array with space for the largest super arm. The arms are written in the order of `SuperArmOracle.ordered`.
+
+    Returns
+    -------
+    int
+        The size of the super arm, or 0 if there is none.
     """
     raise NotImplementedError

@@ -1,4 +1,4 @@
-"""HiGHS through scipy, without what it prints."""
+"""Call the integer solver HiGHS through scipy and suppress what it prints."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import Any
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Send file descriptor 1 to nowhere: the solver writes there whatever it is told, past Python's own streams.
+    """Redirect file descriptor 1 to the null device: the solver prints to it directly, even if told not to.
 
-    The descriptor is the whole process's. Where other threads live, what they write must not be lost for the sake of
-    a stray line, so there nothing is redirected; and a process without standard output needs no quiet.
+    The descriptor belongs to the whole process. If other threads are running, nothing is redirected, because their
+    output would be lost. If the process has no standard output, nothing has to be done.
     """
     if threading.active_count() > 1:
         yield
@@ -38,7 +38,7 @@ def _quiet() -> Iterator[None]:
 
 
 def run_milp(**arguments: Any) -> Any:
-    """``scipy.optimize.milp`` that keeps standard output clean."""
+    """``scipy.optimize.milp`` without output from the solver."""
     from scipy.optimize import milp
 
     with _quiet():

@@ -1,4 +1,4 @@
-"""Sorting in place without allocating, for compiled code."""
+"""Sorting in place and without allocating memory, for compiled code."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rising_bandits._compile import compiled
 
 @compiled
 def sort_ascending(numbers: Ints, size: int) -> None:
-    """Sort the first ``size`` numbers in place (Shell's method).
+    """Sort the first ``size`` numbers in place by Shell sort.
 
     >>> import numpy as np
     >>> numbers = np.array([3, 1, 2, 0])

@@ -1,4 +1,8 @@
-"""A simple path through a given arc: hard in general, so a flow rules most arcs out and a search decides the rest."""
+"""A simple path through a given arc.
+
+In a directed graph this is NP-hard. A maximum flow first rules out most arcs that lie on no path; a bounded search
+decides the others.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +14,14 @@ from rising_bandits.oracles.arcs import Arcs
 Steps = list[list[tuple[int, int]]]
 
 SEARCH_LIMIT = 2_000
-"""Steps after which the search for a path gives up. A count and not a time, so that decisions can be repeated."""
+"""Number of steps after which the search for a path gives up. It is not a time, so results are reproducible."""
 
 
 def two_ways(arcs: Arcs, arm: int, blocked: Bools | None) -> bool:
-    """Whether two paths without a common node can leave {source, head} and end in {tail, target}.
+    """Whether two node-disjoint paths lead from {source, head of the arc} to {tail of the arc, target}.
 
-    Every simple path through the arc gives such a pair, so where there is none the arc is on no path. A
-    flow with a capacity of one for each node answers it at once (networkx).
+    Every simple path through the arc contains such a pair. If there is none, the arc lies on no simple path. The answer
+    is a maximum flow in which every node has capacity one (networkx).
     """
     import networkx as nx
 
@@ -39,16 +43,17 @@ def two_ways(arcs: Arcs, arm: int, blocked: Bools | None) -> bool:
 
 
 def turns(arcs: Arcs, arm: int) -> list[tuple[int, int]]:
-    """The directions in which an arc can be used, as (tail, head)."""
+    """The directions in which an arc can be used, as pairs (tail, head)."""
     tail, head = int(arcs.tail[arm]), int(arcs.head[arm])
     return [(tail, head)] if arcs.directed else [(tail, head), (head, tail)]
 
 
 def simple_path_through(arcs: Arcs, arm: int, blocked: Bools | None) -> Ints | None:
-    """A simple path from source to target that uses ``arm``, ascending, or None where the search found none.
+    """The arms of a simple path from source to target that uses ``arm``, ascending, or None if none was found.
 
-    Depth first from the source to the arc's tail, leaving out what can no longer reach the tail, or keeps
-    the head from the target. It is exhaustive, unless it takes more than `SEARCH_LIMIT` steps.
+    The search is depth-first, from the source to the tail of the arc. It drops a partial path that can no longer reach
+    the tail, or that blocks all ways from the head to the target. It is exhaustive unless it takes more than
+    `SEARCH_LIMIT` steps.
     """
     steps: Steps = [
         [(step, head) for step, head in out if step != arm and (blocked is None or not blocked[step])]
@@ -74,7 +79,7 @@ def simple_path_through(arcs: Arcs, arm: int, blocked: Bools | None) -> Ints | N
 
 
 def _walk(steps: Steps, start: int, end: int, avoid: frozenset[int]) -> list[int] | None:
-    """The arcs of a shortest way between two nodes that enters none of the nodes to avoid."""
+    """The arcs of a shortest path between two nodes that visits none of the nodes in ``avoid``, or None."""
     via: dict[int, tuple[int, int]] = {}
     layer = [start]
     found = {start}

@@ -1,4 +1,4 @@
-"""Spanning trees of a connected graph: Kruskal's greedy choice, heaviest edge first."""
+"""Spanning trees of a connected graph, solved by Kruskal's algorithm with the heaviest edge first."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rising_bandits.oracles.sorting import sort_ascending
 
 
 class Graph(NamedTuple):
-    """Edges, their order by weight at the last call, and the forest being grown."""
+    """State of the solver: the ends of the edges, their order by weight at the last call, and the growing forest."""
 
     left: Ints
     right: Ints
@@ -29,6 +29,7 @@ class Graph(NamedTuple):
 
 @compiled
 def _root(parent: Ints, node: int) -> int:
+    """The root of a node's tree in the forest. It shortens the path to the root on the way."""
     while parent[node] != node:
         parent[node] = parent[parent[node]]
         node = parent[node]
@@ -37,13 +38,13 @@ def _root(parent: Ints, node: int) -> int:
 
 @compiled
 def _before(weights: Floats, a: int, b: int) -> bool:
-    """Heavier first, then lower number: a strict order, so the tree never depends on the last call."""
+    """Whether edge ``a`` comes before edge ``b``: by weight, and among equal weights by number."""
     return bool(weights[a] > weights[b] or (weights[a] == weights[b] and a < b))
 
 
 @compiled
 def _sort(weights: Floats, order: Ints) -> None:
-    """Sort edges for Kruskal: Shell's gaps for a first order, and nearly free when little has changed."""
+    """Sort the edges by weight: Shell sort, or insertion sort if they are nearly sorted since the last call."""
     size = order.size
     disorder = 0
     for place in range(1, size):
@@ -66,6 +67,7 @@ def _sort(weights: Floats, order: Ints) -> None:
 
 @solve.register(Graph)
 def _solve(state: Graph, weights: Floats, out: Ints) -> int:
+    """The spanning tree of largest total weight, by Kruskal's algorithm."""
     parent, order = state.parent, state.order
     for node in range(parent.size):
         parent[node] = node
@@ -88,7 +90,19 @@ def _solve(state: Graph, weights: Floats, out: Ints) -> int:
 
 
 class SpanningTrees(KernelOracle):
-    """Spanning trees of a connected graph, given as pairs of nodes; parallel edges are allowed.
+    """Spanning trees of a connected graph; exact for sums of weights.
+
+    The base arms are the edges, in the order given.
+
+    Parameters
+    ----------
+    edges
+        The edges as pairs of nodes, in any hashable type. Parallel edges are allowed.
+
+    Raises
+    ------
+    InfeasibleError
+        The graph is not connected.
 
     >>> oracle = SpanningTrees([("a", "b"), ("b", "c"), ("a", "c")])
     >>> oracle.solve([0.5, 0.1, 0.9])
@@ -124,6 +138,7 @@ class SpanningTrees(KernelOracle):
             raise InputError("the graph must join at least two nodes")
 
     def _parts(self, arms: Sequence[int]) -> int:
+        """The number of connected components of the graph with these edges only."""
         parent = list(range(self.n_nodes))
 
         def root(node: int) -> int:
@@ -145,7 +160,10 @@ class SpanningTrees(KernelOracle):
         return len(chosen) == self.max_size and self._parts(chosen) == 1
 
     def count(self) -> int:
-        """Kirchhoff's theorem: a minor of the Laplacian, by Bareiss' exact integer elimination."""
+        """The number of spanning trees, by Kirchhoff's theorem.
+
+        It is a minor of the Laplacian, computed in exact integers by Bareiss' elimination.
+        """
         laplacian = [[0] * self.n_nodes for _ in range(self.n_nodes)]
         for a, b in zip(self.left.tolist(), self.right.tolist(), strict=True):
             if a != b:
@@ -164,7 +182,7 @@ class SpanningTrees(KernelOracle):
         return minor[-1][-1]
 
     def known_count(self) -> int | None:
-        # Exact elimination takes long on large graphs, which have more trees than anyone lists anyway.
+        # Exact elimination is slow on large graphs, and they have too many trees to list in any case.
         return self.count() if self.n_nodes <= 200 else None
 
     def super_arms(self, limit: int = LIST_LIMIT) -> list[Ints]:
@@ -177,7 +195,7 @@ class SpanningTrees(KernelOracle):
         return super().super_arms(limit)
 
     def _log_count(self) -> float:
-        """The logarithm of the number of trees, in floating point."""
+        """The natural logarithm of the number of spanning trees, in floating point."""
         laplacian = np.zeros((self.n_nodes, self.n_nodes))
         apart = self.left != self.right
         left, right = self.left[apart], self.right[apart]
@@ -203,7 +221,7 @@ class SpanningTrees(KernelOracle):
         return (chosen for _, chosen in leaves(begin, extend))
 
     def sample(self, rng: np.random.Generator, mask: Any = None) -> Ints:
-        """Wilson's algorithm: loop-erased random walks give every tree the same chance."""
+        """Draw a spanning tree, each with the same probability, by Wilson's algorithm (loop-erased random walks)."""
         blocked = _checks.mask(mask, self.n_arms)
         if blocked is not None and not self.can(blocked):
             raise self.nothing_left(blocked)

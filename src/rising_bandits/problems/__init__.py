@@ -1,4 +1,8 @@
-"""What a user optimises: an oracle, a reward and labels; and the paper's tasks as data."""
+"""Problems and tasks.
+
+A problem is what a user optimises: an oracle, a reward, and a label for every base arm. A task adds what is needed to
+simulate it. `tasks` holds the tasks of the paper.
+"""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""A problem: base arms with labels, the super arms that an oracle knows, and a reward."""
+"""The class `Problem`: base arms with labels, an oracle that knows the super arms, and a reward."""
 
 from __future__ import annotations
 
@@ -19,6 +19,22 @@ Label = Hashable
 
 class Problem:
     """What a user optimises: an oracle, a reward, and a label for every base arm.
+
+    Parameters
+    ----------
+    oracle
+        The oracle that knows the super arms.
+    reward
+        How the outcomes of a super arm make its reward: a `Reward`, or the name of a built-in one.
+    labels
+        One label per base arm, hashable and all different. By default the arm numbers.
+    aliases
+        Further names of arms for `index`, each with its arm number.
+
+    Raises
+    ------
+    InputError
+        An argument is not valid, for instance if two labels are equal.
 
     >>> from rising_bandits.oracles import KSubsets
     >>> problem = Problem(KSubsets(3, 2), labels=["ann", "bob", "cy"])
@@ -52,7 +68,7 @@ class Problem:
         if len(set(self.labels)) != len(self.labels):
             seen: set[Label] = set()
             twice = next(label for label in self.labels if label in seen or seen.add(label))  # type: ignore[func-returns-value]
-            raise InputError(f"labels must be different, got {twice!r} twice; name the arms")
+            raise InputError(f"labels must be different, got {twice!r} twice; rename one of the two")
 
     @property
     def n_arms(self) -> int:
@@ -61,16 +77,27 @@ class Problem:
 
     @property
     def exact(self) -> bool:
-        """Whether the oracle finds the best super arm for this reward, and not only for a similar one."""
+        """Whether the oracle always finds the super arm of largest reward."""
         return self.oracle.exact and self.reward.function is None and self.reward.name in self.oracle.exact_for
 
     @property
     def scale(self) -> float:
-        """The largest reward that outcomes in [0, 1] can bring."""
+        """The largest reward that is possible with outcomes in [0, 1]."""
         return self.reward.largest(self.oracle.max_size)
 
     def index(self, label: Label) -> int:
-        """The number of the arm with this label."""
+        """The number of an arm.
+
+        Parameters
+        ----------
+        label
+            The label or an alias of the arm.
+
+        Raises
+        ------
+        InputError
+            There is no such label.
+        """
         try:
             return self._number[label]
         except (KeyError, TypeError):
@@ -78,11 +105,23 @@ class Problem:
             raise InputError(f"label must be one of the problem's arms ({known}), got {label!r}") from None
 
     def arms_of(self, labels: Iterable[Label]) -> Ints:
-        """Arm numbers of labels, in the order given."""
+        """The numbers of several arms, in the order given.
+
+        Parameters
+        ----------
+        labels
+            Labels or aliases.
+        """
         return np.array([self.index(label) for label in labels], dtype=np.int64)
 
     def labels_of(self, arms: Iterable[int]) -> list[Label]:
-        """Labels of arm numbers, in the order given."""
+        """The labels of several arms, in the order given.
+
+        Parameters
+        ----------
+        arms
+            Arm numbers.
+        """
         numbers = [int(arm) for arm in arms]
         for arm in numbers:
             if not 0 <= arm < self.n_arms:
@@ -90,7 +129,17 @@ class Problem:
         return [self.labels[arm] for arm in numbers]
 
     def mask(self, labels: Iterable[Label]) -> npt.NDArray[np.bool_]:
-        """A mask that forbids the arms with these labels.
+        """A mask for `SuperArmOracle.solve` and `Policy.select` that forbids some arms.
+
+        Parameters
+        ----------
+        labels
+            Labels or aliases of the arms that may not be used.
+
+        Returns
+        -------
+        array of bool
+            One boolean per base arm, True for the arms that may not be used.
 
         >>> from rising_bandits.oracles import KSubsets
         >>> Problem(KSubsets(3, 1), labels=["x", "y", "z"]).mask(["y"]).tolist()
@@ -101,11 +150,24 @@ class Problem:
         return blocked
 
     def ordered(self, arms: Sequence[int] | Ints) -> Ints:
-        """The arms of a super arm in the order in which they are used: a path's edges in turn."""
+        """The arms of a super arm in the order in which they are played, such as the edges along a path.
+
+        Parameters
+        ----------
+        arms
+            The arm numbers of a super arm.
+        """
         return self.oracle.ordered(arms)
 
     def spec(self) -> dict[str, Any] | None:
-        """Plain data that rebuilds the problem, or None where it holds code or labels that data cannot hold."""
+        """Describe the problem as plain data for `from_spec`.
+
+        Returns
+        -------
+        dict or None
+            Data that JSON can hold. None if the oracle or the reward contains Python code, or if a label is not a
+            string, a number or a tuple of them.
+        """
         oracle = self.oracle.spec()
         if oracle is None or self.reward.function is not None:
             return None
@@ -118,7 +180,17 @@ class Problem:
 
     @staticmethod
     def from_spec(spec: Mapping[str, Any]) -> Problem:
-        """The problem that `spec` described; labels and arm numbers are the same.
+        """Build a problem from its description. Labels and arm numbers are the same as before.
+
+        Parameters
+        ----------
+        spec
+            What `spec` returned.
+
+        Raises
+        ------
+        InputError
+            The description is damaged.
 
         >>> from rising_bandits.oracles import KSubsets
         >>> Problem.from_spec(Problem(KSubsets(2, 1), labels=["a", ("b", 1)]).spec()).labels
@@ -144,7 +216,7 @@ class Problem:
 
 
 def _plain(label: Label) -> Any:
-    """A label as JSON can hold it."""
+    """Convert a label to data that JSON can hold."""
     if isinstance(label, tuple):
         return {"tuple": [_plain(part) for part in label]}
     if isinstance(label, np.generic):
@@ -155,6 +227,7 @@ def _plain(label: Label) -> Any:
 
 
 def _label(data: Any) -> Label:
+    """Convert data from `_plain` back to the label."""
     if isinstance(data, dict):
         return tuple(_label(part) for part in data["tuple"])
     return data  # type: ignore[no-any-return]

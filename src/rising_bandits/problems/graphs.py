@@ -1,4 +1,4 @@
-"""Problems on graphs: networkx graphs or plain lists of edges."""
+"""Problems on graphs, which are given as networkx graphs or as lists of edges."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rising_bandits.problems.rewards import Reward, as_reward
 
 @dataclass(frozen=True)
 class Edges:
-    """Edges of a graph in its own order, with a label for each."""
+    """The edges of a graph in the order given, with labels and aliases."""
 
     ends: list[tuple[Any, Any]]
     labels: list[Label]
@@ -30,10 +30,19 @@ class Edges:
 
 
 def read_edges(graph: Any, *, directed: bool) -> Edges:
-    """Edges of a networkx graph or of a list of pairs (or of triples with a name).
+    """Read the edges of a networkx graph or of a list.
 
-    An edge is labelled by its ``name`` attribute where it has one, else by its ends: ``"a->b"`` or
-    ``"a--b"``, with ``#key`` behind it where a multigraph has several between the same ends.
+    An edge with a name has this name as its label. Other edges are labelled by their ends: ``"a->b"`` if the graph is
+    directed, ``"a--b"`` if it is not. Parallel edges get a suffix: ``#key`` in a multigraph, ``#number`` in a list.
+    An edge that has no parallel edge can also be looked up by the pair of its ends.
+
+    Parameters
+    ----------
+    graph
+        A networkx graph, where a name is the edge attribute ``name``; or a list of pairs of nodes, or of triples of two
+        nodes and a name.
+    directed
+        Whether the edges of a list are directed. A networkx graph tells it by itself.
 
     >>> read_edges([("a", "b"), ("b", "c", "bridge")], directed=True).labels
     ['a->b', 'bridge']
@@ -55,7 +64,7 @@ def read_edges(graph: Any, *, directed: bool) -> Edges:
                 raise InputError(f"each edge must be a pair of nodes, or a triple with a name, got {edge!r}")
             rows.append((edge[0], edge[1], edge[2] if len(edge) == 3 else None, None))
         nodes = dict.fromkeys(_checks.labels("nodes", (node for u, v, _, _ in rows for node in (u, v))))
-    # An undirected edge is the same whichever end is named first.
+    # The order of the two ends does not matter in an undirected graph.
     between = Counter((u, v) if directed else frozenset((u, v)) for u, v, _, _ in rows)
     arrow = "->" if directed else "--"
     labels: list[Label] = []
@@ -77,13 +86,34 @@ def read_edges(graph: Any, *, directed: bool) -> Edges:
 
 
 class ShortestPath(Problem):
-    """Paths from a source to a target; base arms are the edges of a networkx (multi)digraph or edge list.
+    """Paths from a source to a target in a graph; the base arms are the edges.
 
-    On an acyclic graph with the default reward (``sum``) a dynamic programme finds the path of
-    largest total index, for indices of any sign. With cycles, or for the rewards ``harmonic`` (an outcome
-    is one over a time; the default with cycles) and ``product`` (an outcome is a chance of success),
-    Dijkstra's method finds the path of least total 1/index or -log(index). ``cost`` replaces that by a
-    positive, falling function of the array of indices.
+    For the reward ``sum`` without ``cost`` the graph must be acyclic. Dynamic programming then finds the path of
+    largest total index, for indices of any sign (`DagPaths`). Otherwise Dijkstra's method finds the path of smallest
+    total cost, in graphs with or without cycles (`CostPaths`).
+
+    Parameters
+    ----------
+    graph
+        A networkx graph (directed or not, multigraphs included), or a list of directed edges: pairs of nodes, or
+        triples of two nodes and a name.
+    source, target
+        The nodes between which paths run.
+    reward
+        The reward of a path. By default ``"sum"`` for an acyclic graph without ``cost``, ``"product"`` if ``cost`` is
+        ``"log"``, and ``"harmonic"`` otherwise. For ``"harmonic"`` an outcome is one over a time, for ``"product"`` it
+        is a probability of success.
+    cost
+        How an index becomes the cost of an edge: ``"inverse"`` is 1/index, ``"log"`` is -log(index), and a function
+        takes the array of indices and returns an array of costs of at least 0. By default ``"log"`` for the product
+        reward and ``"inverse"`` for other rewards than ``"sum"``.
+
+    Raises
+    ------
+    InputError
+        The reward is ``sum``, no ``cost`` is given and the graph has a cycle; or an argument is not valid.
+    InfeasibleError
+        There is no path from the source to the target.
 
     >>> roads = [("home", "bridge"), ("home", "tunnel"), ("bridge", "work"), ("tunnel", "work")]
     >>> problem = ShortestPath(roads, "home", "work")
@@ -128,12 +158,25 @@ class ShortestPath(Problem):
 
 
 def _lonely(edges: Edges, *nodes: Any) -> Any:
+    """The first of these nodes that has no edge, or None."""
     joined = {node for ends in edges.ends for node in ends}
     return next((node for node in nodes if node not in joined), None)
 
 
 class SpanningTree(Problem):
-    """Spanning trees of a connected networkx graph or edge list; base arms are its edges.
+    """Spanning trees of a connected graph; the base arms are the edges.
+
+    Parameters
+    ----------
+    graph
+        An undirected networkx graph, or a list of edges: pairs of nodes, or triples of two nodes and a name.
+    reward
+        The reward of a tree: a `Reward`, or the name of a built-in one.
+
+    Raises
+    ------
+    InfeasibleError
+        The graph is not connected.
 
     >>> problem = SpanningTree([("a", "b"), ("b", "c"), ("a", "c")])
     >>> problem.labels_of(problem.oracle.solve([0.9, 0.1, 0.5]))

@@ -1,8 +1,9 @@
-"""Tasks that replay what was measured in training (AntMaze): zero, then rising, with cascading feedback.
+"""AntMaze tasks that replay measurements from training, with cascading feedback.
 
-The data files say how they were made (``rising antmaze record``). The n-th try of an edge succeeds with the chance
-that was measured at the n-th try, and then brings what successes brought there on average, one over the steps; a
-failure ends the round.
+The n-th try of an edge succeeds with the probability that was measured for the n-th try. The outcome of a success is
+the average outcome of the measured successes, where an outcome is one over the number of steps. A failure ends the
+round.
+The command ``rising antmaze record`` made the data files; each file states how.
 """
 
 from __future__ import annotations
@@ -23,27 +24,35 @@ from rising_bandits.problems.tasks import Task
 
 FORMAT = 1
 SIGMA = 1e-4
-"""What policies are told in the paper's AntMaze experiments."""
+"""The subgaussian constant that policies get in the paper's AntMaze experiments."""
 SHARE = 0.25
-"""Their windows there, as a share of the plays."""
+"""The window of policies in these experiments, as a share of the plays."""
 NAMES = ("antmaze-easy", "antmaze-complex")
 """The recorded tasks that come with the library."""
 
 
 def read(name: str) -> dict[str, Any]:
-    """What a data file holds."""
+    """Read the data file of a recorded task."""
     text = (resources.files("rising_bandits.problems") / "data" / f"{name}.json").read_text(encoding="utf-8")
     data: dict[str, Any] = json.loads(text)
     return data
 
 
 def _straighten(at: list[int], values: list[float]) -> Floats:
-    """Values at every play, straight between the knots."""
+    """Interpolate linearly to get a value for every play."""
     return np.interp(np.arange(at[-1] + 1), at, values)
 
 
 def make(name: str, data: dict[str, Any]) -> Task:
-    """The task of a recording."""
+    """Build the task of a recording.
+
+    Parameters
+    ----------
+    name
+        The name of the task.
+    data
+        The content of the data file.
+    """
     if data.get("format") != FORMAT:
         raise InputError(f"format of a recording must be {FORMAT}, got {data.get('format')!r}")
     problem = ShortestPath([tuple(arc) for arc in data["arcs"]], data["start"], data["goal"], reward="harmonic")
@@ -66,14 +75,24 @@ def make(name: str, data: dict[str, Any]) -> Task:
 
 
 def get(name: str) -> Task:
-    """A recorded task by name."""
+    """A recorded task of the library, by one of the `NAMES`."""
     return make(name, read(name))
 
 
 def from_file(path: str, digest: str | None = None) -> Task:
-    """The task of one's own recording, a file that ``rising antmaze record`` wrote, named after the file.
+    """Build the task of your own recording. It is named after the file.
 
-    With a ``digest``, see `digest_of`, a file that has changed since is refused.
+    Parameters
+    ----------
+    path
+        A file that ``rising antmaze record`` wrote.
+    digest
+        What `digest_of` returned for the file earlier. A file that has changed since then is refused.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, is not a recording, or has changed.
     """
     try:
         found, text = digest_of(path), Path(path).read_text(encoding="utf-8")
@@ -88,5 +107,5 @@ def from_file(path: str, digest: str | None = None) -> Task:
 
 
 def digest_of(path: str) -> str:
-    """A short fingerprint of a file."""
+    """A short hash of a file (12 hexadecimal digits of its SHA-256)."""
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:12]

@@ -1,7 +1,7 @@
-"""How the outcomes of a super arm make its reward: sum, max, harmonic, product, or one's own.
+"""Rewards: how the outcomes of a super arm are combined into one number.
 
-A built-in reward is a state with a registered `combine` and a line in the table of kinds (`register`). A function of
-the user's own is called in Python, and what it returns is checked.
+A built-in reward is a state with a registered `combine` that `register` has added under a name. A user-defined function
+is called in Python, and its result is checked.
 """
 
 from __future__ import annotations
@@ -21,12 +21,20 @@ from rising_bandits.errors import InputError
 
 @operation
 def combine(state: Any, values: Any) -> float:
-    """The reward of the outcomes ``values``."""
+    """Combine outcomes into a reward.
+
+    Parameters
+    ----------
+    state
+        The state of the reward.
+    values
+        The outcomes of the arms that were played.
+    """
     raise NotImplementedError
 
 
 class Sum(NamedTuple):
-    """State of the reward ``sum``; like those below it holds what no outcome at all is worth."""
+    """State of the reward ``sum``. As in the other states, ``empty`` is the start value, before any outcome."""
 
     empty: float = 0.0
 
@@ -51,6 +59,7 @@ class Product(NamedTuple):
 
 @combine.register(Sum)
 def _sum(state: Sum, values: Floats) -> float:
+    """The sum of the outcomes."""
     total = state.empty
     for value in values:
         total += value
@@ -59,6 +68,7 @@ def _sum(state: Sum, values: Floats) -> float:
 
 @combine.register(Max)
 def _max(state: Max, values: Floats) -> float:
+    """The largest outcome."""
     best = state.empty
     for value in values:
         best = max(best, value)
@@ -67,6 +77,7 @@ def _max(state: Max, values: Floats) -> float:
 
 @combine.register(Harmonic)
 def _harmonic(state: Harmonic, values: Floats) -> float:
+    """One over the sum of 1/outcome, or 0 if an outcome is 0."""
     total = state.empty
     for value in values:
         if value <= 0.0:
@@ -77,6 +88,7 @@ def _harmonic(state: Harmonic, values: Floats) -> float:
 
 @combine.register(Product)
 def _product(state: Product, values: Floats) -> float:
+    """The product of the outcomes."""
     total = state.empty
     for value in values:
         total *= value
@@ -84,29 +96,30 @@ def _product(state: Product, values: Floats) -> float:
 
 
 def _harmonic_rows(means: Floats) -> Floats:
+    """The harmonic reward of every row."""
     positive = (means > 0.0).all(axis=1)
     inverse = 1.0 / np.where(means > 0.0, means, 1.0)
     return np.where(positive, 1.0 / inverse.sum(axis=1), 0.0)
 
 
 class Kind(NamedTuple):
-    """What the library knows of a reward by its name."""
+    """A reward that is registered under a name."""
 
     state: Any
     rows: Callable[[Floats], Any]
-    """The reward of every row of a table of outcomes."""
+    """Computes the reward of every row of a table of outcomes."""
 
 
 _KINDS: dict[str, Kind] = {}
 
 
 def register(name: str, state: Any, rows: Callable[[Floats], Any]) -> None:
-    """Add a reward that compiled code knows, so that ``Reward(name)`` works.
+    """Add a reward for compiled code, so that ``Reward(name)`` works.
 
     Parameters
     ----------
     name
-        A name that is not taken.
+        A name that is not taken yet.
     state
         A NamedTuple for which `combine` is registered.
     rows
@@ -126,37 +139,41 @@ register("product", Product(), lambda means: means.prod(axis=1))
 
 
 class OwnReward:
-    """A function of the user's own as a reward; what it returns is checked before anybody learns from it."""
+    """A user-defined reward whose results are checked before a policy sees them."""
 
     def __init__(self, reward: Reward, most: float) -> None:
         self._reward, self._most = reward, most
 
     def combine(self, values: Floats) -> float:
-        """The reward of the outcomes, refused where it is no number from 0 to that of outcomes of 1."""
+        """The reward of the outcomes. It must be at least 0, and at most the reward of outcomes that are all 1."""
         reward = self._reward.combine(values)
         if reward > self._most * (1.0 + 1e-9):
             raise InputError(
-                f"the reward {self._reward.name!r} must not fall as outcomes rise: {values.tolist()} bring {reward:g}, "
-                f"but outcomes of 1 bring {self._most:g}"
+                f"the reward {self._reward.name!r} must not fall as outcomes rise: outcomes {values.tolist()} give "
+                f"{reward:g}, but outcomes of 1 give {self._most:g}"
             )
         return reward
 
 
 @dataclass(frozen=True)
 class Reward:
-    """A monotone reward with r(S, 0) = 0 (paper, Assumption 2).
+    """How the outcomes of a super arm make its reward.
 
-    - ``sum``: additive; paths, matchings and trees of the paper.
-    - ``max``: k-MAX.
-    - ``harmonic``: 1 / sum(1 / x), one over the total time when an outcome is one over a time.
-    - ``product``: the chance that all parts work.
+    A reward is monotone: it does not fall as outcomes rise, and it is 0 if all outcomes are 0 (Assumption 2 of the
+    paper). These rewards are built in:
+
+    - ``sum``: the sum of the outcomes, as for the paper's paths, matchings and trees.
+    - ``max``: the largest outcome, as for k-MAX.
+    - ``harmonic``: 1 / sum(1 / x). If an outcome is one over a time, this is one over the total time.
+    - ``product``: the product of the outcomes. If an outcome is the probability that a part works, this is the
+      probability that all parts work.
 
     Parameters
     ----------
     name
-        One of the names above, or any name for a function of one's own.
+        The name of a built-in reward, or any name for your own function.
     function
-        From an array of outcomes to a number of at least 0 that does not fall as outcomes rise.
+        Your own reward. It takes an array of outcomes and returns a number of at least 0.
 
     >>> Reward("sum")([0.5, 0.25])
     0.75
@@ -175,11 +192,17 @@ class Reward:
 
     @property
     def kernel(self) -> Any:
-        """The reward as compiled code knows it, or None for a function of the user's own."""
+        """The state for compiled code, or None for a user-defined function."""
         return None if self.function is not None else _KINDS[self.name].state
 
     def state(self, size: int) -> Any:
-        """What outcomes of up to ``size`` arms are combined with: a state for compiled code, or a Python object."""
+        """The object that combines outcomes in a simulation: a state for compiled code, or a Python object.
+
+        Parameters
+        ----------
+        size
+            The size of the largest super arm.
+        """
         return OwnReward(self, self.largest(size)) if self.function is not None else _KINDS[self.name].state
 
     @property
@@ -188,7 +211,18 @@ class Reward:
         return self.function is None and self.name == "sum"
 
     def combine(self, values: Floats) -> float:
-        """The reward of an array of outcomes."""
+        """The reward of an array of outcomes.
+
+        Parameters
+        ----------
+        values
+            The outcomes of the arms of a super arm.
+
+        Raises
+        ------
+        InputError
+            A user-defined function returned something other than a finite number of at least 0.
+        """
         if self.function is None:
             return float(combine(_KINDS[self.name].state, values))
         wanted = f"what the reward {self.name!r} returns must be a finite number of at least 0"
@@ -198,18 +232,30 @@ class Reward:
         return self.combine(np.asarray(values, dtype=np.float64))
 
     def over_plays(self, means: Floats) -> Floats:
-        """The reward of every row of a table of means (a row a play, a column an arm)."""
+        """The reward of every row of a table.
+
+        Parameters
+        ----------
+        means
+            A two-dimensional array with one row per play and one column per arm.
+        """
         if self.function is not None:
             return np.array([self.combine(row) for row in means], dtype=np.float64)
         return np.asarray(_KINDS[self.name].rows(means))
 
     def largest(self, size: int) -> float:
-        """The most that a super arm of up to ``size`` arms with outcomes in [0, 1] can bring."""
+        """The largest reward that is possible with outcomes in [0, 1].
+
+        Parameters
+        ----------
+        size
+            The size of the largest super arm.
+        """
         return self.combine(np.ones(size)) if self.additive or self.function is not None else 1.0
 
 
 def as_reward(reward: Reward | str) -> Reward:
-    """A reward, also by the name of one that is built in.
+    """Turn the name of a built-in reward into a `Reward`. A `Reward` is returned as it is.
 
     >>> as_reward("max") == Reward("max")
     True

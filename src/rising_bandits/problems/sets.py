@@ -1,4 +1,4 @@
-"""Problems on sets: matchings, k of many, explicit lists, linear constraints."""
+"""Problems on sets: matchings, sets of k arms, explicit lists and linear constraints."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rising_bandits.problems.rewards import Reward
 
 
 def _names(name: str, value: int | Sequence[Label]) -> list[Label]:
-    """Labels from a list of them, or numbers from a count."""
+    """The labels as a list. A count stands for the labels 0, 1, 2, ..."""
     if isinstance(value, bool | str):
         raise InputError(f"{name} must be a list of labels or a number of them, got {value!r}")
     if isinstance(value, int | np.integer):
@@ -30,9 +30,26 @@ def _names(name: str, value: int | Sequence[Label]) -> list[Label]:
 
 
 class Matching(Problem):
-    """Every worker gets a job of their own; base arms are the pairs, labelled ``"worker->job"``.
+    """Assignments that give every worker a different job.
 
-    ``pairs`` restricts who may do what.
+    A base arm is a pair of a worker and a job, with the label ``"worker->job"``. It can also be looked up by the tuple
+    ``(worker, job)``.
+
+    Parameters
+    ----------
+    workers
+        The workers, or how many there are.
+    jobs
+        The jobs, or how many there are. There must be at least as many jobs as workers.
+    pairs
+        The pairs (worker, job) that are allowed. By default all pairs are allowed.
+    reward
+        The reward of an assignment: a `Reward`, or the name of a built-in one.
+
+    Raises
+    ------
+    InfeasibleError
+        The allowed pairs do not give every worker a different job.
 
     >>> problem = Matching(["ann", "bob"], ["cats", "cars", "maps"])
     >>> problem.labels_of(problem.oracle.solve([0.9, 0.8, 0.1, 0.7, 0.1, 0.2]))
@@ -75,7 +92,14 @@ class Matching(Problem):
 
 
 class TopK(Problem):
-    """Exactly ``k`` of the arms; the reward is the sum of their outcomes.
+    """Sets of exactly k arms; the reward is the sum of their outcomes.
+
+    Parameters
+    ----------
+    arms
+        The labels of the base arms, or how many there are.
+    k
+        Number of arms in a super arm.
 
     >>> problem = TopK(["x", "y", "z"], k=2)
     >>> problem.labels_of(problem.oracle.solve([0.1, 0.9, 0.5]))
@@ -90,7 +114,14 @@ class TopK(Problem):
 
 
 class KMax(TopK):
-    """Exactly ``k`` of the arms; the reward is the largest of their outcomes.
+    """Sets of exactly k arms; the reward is the largest of their outcomes.
+
+    Parameters
+    ----------
+    arms
+        The labels of the base arms, or how many there are.
+    k
+        Number of arms in a super arm.
 
     >>> KMax(3, k=2).reward([0.2, 0.7])
     0.7
@@ -100,7 +131,17 @@ class KMax(TopK):
 
 
 class Explicit(Problem):
-    """A list of super arms, each a list of arm numbers (0 to K-1, all used) or of labels.
+    """A list of super arms.
+
+    Parameters
+    ----------
+    super_arms
+        The super arms, each a list of arms. Arms are given by their labels.
+    reward
+        The reward of a super arm: a `Reward`, or the name of a built-in one.
+    labels
+        The labels of the base arms, in the order of arm numbers. By default arms are numbered in order of appearance.
+        If the arms in ``super_arms`` are exactly the numbers 0 to K-1, each arm keeps its number.
 
     >>> Explicit([[0], [1, 2]]).n_arms
     3
@@ -133,7 +174,25 @@ class Explicit(Problem):
 
 
 class LinearConstraints(Problem):
-    """Sets whose 0/1 vectors x satisfy ``lower <= matrix @ x <= upper``, solved by HiGHS.
+    """Non-empty sets whose 0/1 vectors x satisfy ``lower <= matrix @ x <= upper``.
+
+    Small families are listed, large ones are solved by HiGHS; see `LinearSets`.
+
+    Parameters
+    ----------
+    matrix
+        The coefficients, with one row per constraint and one column per base arm.
+    lower, upper
+        The bounds, one per row. None means no bound.
+    labels
+        One label per base arm. By default the arm numbers.
+    reward
+        The reward of a set: a `Reward`, or the name of a built-in one.
+
+    Raises
+    ------
+    InfeasibleError
+        No non-empty set satisfies the constraints.
 
     >>> problem = LinearConstraints([[2, 1, 2]], upper=[3], labels=["x", "y", "z"])
     >>> problem.labels_of(problem.oracle.solve([0.5, 0.3, 0.4]))

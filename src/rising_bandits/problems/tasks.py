@@ -1,4 +1,4 @@
-"""Tasks: a problem with curves and noise to simulate it. The paper's eight are built in."""
+"""Tasks: problems with curves and noise, so that they can be simulated. The paper's tasks are built in."""
 
 from __future__ import annotations
 
@@ -21,7 +21,26 @@ from rising_bandits.problems.sets import KMax, Matching
 
 @dataclass(frozen=True)
 class Task:
-    """A problem that can be simulated: a curve for every base arm, noise, and a horizon.
+    """A problem that can be simulated: it has a curve for every base arm, a noise model and a horizon.
+
+    Parameters
+    ----------
+    name
+        The name of the task.
+    problem
+        The problem.
+    curves
+        One curve per base arm, in the order of arm numbers.
+    horizon
+        The number of rounds of a simulation, T.
+    noise
+        The noise model of the outcomes.
+    description
+        One line for the user.
+    cascade
+        True for cascading feedback: a round ends at the first outcome of 0, and the arms after it are not played.
+    recorded
+        True if the curves were measured, so that a simulation replays them.
 
     >>> from rising_bandits.problems import TopK
     >>> task = Task("mine", TopK(2, 1), (Flat(0.4), Linear(duration=10)), horizon=100)
@@ -36,9 +55,7 @@ class Task:
     noise: Noise = field(default_factory=lambda: Gaussian(0.01))
     description: str = ""
     cascade: bool = False
-    """Whether a super arm stops at its first outcome of 0; arms after it are not played."""
     recorded: bool = False
-    """Whether the curves were measured, so that a run replays them."""
 
     def __post_init__(self) -> None:
         if not isinstance(cast(object, self.problem), Problem):
@@ -56,11 +73,17 @@ class Task:
 
     @property
     def sigma(self) -> float:
-        """The subgaussian constant of the noise, which the paper's policies are told."""
+        """The subgaussian constant of the noise, which the paper's policies know."""
         return self.noise.sigma
 
     def means(self, n: npt.ArrayLike) -> Floats:
-        """The mean of every arm at its play with ``n`` plays before it (one ``n``, or one per arm)."""
+        """The mean of every arm after a number of plays.
+
+        Parameters
+        ----------
+        n
+            How many plays an arm had before: one number for all arms, or one number per arm.
+        """
         given = np.asarray(n)
         if given.dtype.kind not in "iu" or given.shape not in ((), (self.problem.n_arms,)) or given.min() < 0:
             raise InputError(
@@ -71,7 +94,7 @@ class Task:
 
     @property
     def late(self) -> list[int]:
-        """The arms that rise (late bloomers); the others are flat (early peakers)."""
+        """The arms that rise (late bloomers). The other arms are flat (early peakers)."""
         return [arm for arm, curve in enumerate(self.curves) if curve.settled != 0]
 
 
@@ -84,7 +107,14 @@ _LEVELS: dict[str, tuple[Curve, Curve, int]] = {
 
 
 def grid_edges(size: int) -> list[tuple[str, str]]:
-    """Right and down moves on a grid: the horizontal edges of a row, then those to the next row.
+    """The edges of a square grid, directed to the right and down.
+
+    For each row, the edges within the row come first, then the edges to the next row.
+
+    Parameters
+    ----------
+    size
+        The number of nodes along a side.
 
     >>> grid_edges(2)
     [('0,0', '0,1'), ('0,0', '1,0'), ('0,1', '1,1'), ('1,0', '1,1')]
@@ -98,39 +128,45 @@ def grid_edges(size: int) -> list[tuple[str, str]]:
 
 
 def _mixed(level: str, n_arms: int, late: Sequence[int]) -> tuple[tuple[Curve, ...], int]:
+    """The curves of a level, late bloomers for the arms ``late`` and early peakers for the others, and its horizon."""
     bloomer, peaker, horizon = _LEVELS[level]
     return tuple(bloomer if arm in late else peaker for arm in range(n_arms)), horizon
 
 
 def _path(level: str, size: int, late: Sequence[int]) -> Task:
+    """Shortest path on a grid."""
     problem = ShortestPath(grid_edges(size), "0,0", f"{size - 1},{size - 1}")
     curves, horizon = _mixed(level, problem.n_arms, late)
     return Task(f"path-{level}", problem, curves, horizon, description=f"shortest path on a {size} x {size} grid")
 
 
 def _matching(level: str, workers: int, jobs: int) -> Task:
+    """Workers matched to jobs. The pairs (worker i, job i) are late bloomers."""
     problem = Matching([f"w{i}" for i in range(workers)], [f"j{i}" for i in range(jobs)])
     curves, horizon = _mixed(level, problem.n_arms, [i * jobs + i for i in range(workers)])
     return Task(f"matching-{level}", problem, curves, horizon, description=f"{workers} workers matched to {jobs} jobs")
 
 
 def _spanning(level: str, nodes: int, late: Sequence[int]) -> Task:
+    """Spanning trees of a complete graph."""
     problem = SpanningTree([(i, j) for i in range(nodes) for j in range(i + 1, nodes)])
     curves, horizon = _mixed(level, problem.n_arms, late)
     return Task(f"spanning-{level}", problem, curves, horizon, description=f"spanning tree of K{nodes}")
 
 
 def _toy() -> Task:
+    """The paper's example with three arms."""
     horizon = 500_000
     problem = ShortestPath([("a", "b", "shared"), ("b", "c", "early"), ("b", "c", "late")], "a", "c")
     shared = LateBloomer(block=1_000, stop=500_000)
-    # Unscaled it would pass 1 within the horizon.
+    # Without scaling the mean would exceed 1 within the horizon.
     top = float(shared(horizon - 1))
     curves = (Scaled(shared, factor=1.0 / top), Flat(0.9), Linear(duration=5_000))
     return Task("toy", problem, curves, horizon, Noiseless(), description="a shared edge, then an early or a late one")
 
 
 def _k_max() -> Task:
+    """The paper's k-MAX task."""
     curves = (_EASY, Scaled(_EASY, 0.5, 0.3), Scaled(_EASY, 0.1, 0.5), Flat(0.7), Flat(0.9))
     return Task("k-max", KMax(5, k=2), curves, 300_000, description="the better of two out of five arms")
 
@@ -148,7 +184,7 @@ _BUILDERS: dict[str, Callable[[], Task]] = {
 
 
 def names() -> list[str]:
-    """The names of all tasks that `get` knows.
+    """The names of all tasks that `get` can build.
 
     >>> names()[:2]
     ['toy', 'path-easy']
@@ -157,7 +193,17 @@ def names() -> list[str]:
 
 
 def get(name: str) -> Task:
-    """The task of that name.
+    """Build a task.
+
+    Parameters
+    ----------
+    name
+        One of `names`.
+
+    Raises
+    ------
+    InputError
+        There is no task of that name.
 
     >>> get("path-easy").problem
     ShortestPath(12 base arms, 6 super arms of up to 4, sum reward)
@@ -168,9 +214,22 @@ def get(name: str) -> Task:
 
 
 def register(name: str, builder: Callable[[], Task]) -> None:
-    """Add a task of one's own to `names` and `get`, within this process.
+    """Add your own task to `names` and `get`, in this process only.
 
-    Runs on several processes, and ``rising run``, take tasks as ``module:function`` instead.
+    Experiments on several processes and the command ``rising run`` do not see it; give them
+    ``module:function`` as the task.
+
+    Parameters
+    ----------
+    name
+        A name that is not taken yet.
+    builder
+        A function without arguments that returns the task.
+
+    Raises
+    ------
+    InputError
+        There is a task of that name already.
     """
     if name in _BUILDERS:
         raise InputError(f"name must be new, but there is a task {name!r} already")

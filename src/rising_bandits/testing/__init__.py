@@ -1,7 +1,7 @@
-"""Conformance suites that policies and oracles of one's own can be held to.
+"""Conformance suites for your own policies and oracles.
 
-``check_policy`` and ``check_oracle`` raise an AssertionError that says what is wrong. Each runs a
-list of small checks, `POLICY_CHECKS` and `ORACLE_CHECKS`, which a test suite can also call one by one.
+`check_policy` and `check_oracle` raise an AssertionError that says what is wrong. They run the checks in
+`POLICY_CHECKS` and `ORACLE_CHECKS`, which a test suite can also call one by one.
 """
 
 from rising_bandits.testing.oracles import ORACLE_CHECKS, check_oracle

@@ -1,4 +1,4 @@
-"""What every oracle promises, as checks against the plain list of its super arms."""
+"""Checks that every oracle must pass. They compare an oracle with the list of its super arms."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from rising_bandits.errors import InfeasibleError, InputError
 from rising_bandits.oracles import SuperArmOracle, from_spec
 
 Value = Callable[[Floats], float]
-"""What a super arm is worth, from the weights of its arms."""
+"""Computes the value of a super arm from the weights of its arms."""
 
 
 def _total(weights: Floats) -> float:
+    """The sum of the weights."""
     return float(weights.sum())
 
 
 def _draws(oracle: SuperArmOracle, count: int = 30) -> list[Floats]:
-    """Weights of many kinds: plain, tied, zero, negative, huge."""
+    """Weights of many kinds: random, tied, zero, negative and huge."""
     rng = np.random.default_rng(0)
     k = oracle.n_arms
     draws = [np.zeros(k), np.ones(k), -np.ones(k)]
@@ -32,12 +33,12 @@ def _draws(oracle: SuperArmOracle, count: int = 30) -> list[Floats]:
 
 
 def _fits(weights: Floats, value: Value) -> bool:
-    """Whether a value that is not a sum is defined here: costs need positive weights."""
+    """Whether ``value`` is defined for these weights. A value other than the sum may need weights in (0, 1]."""
     return value is _total or bool((weights > 0).all() and weights.max() <= 1.0)
 
 
 def check_best(oracle: SuperArmOracle, value: Value = _total) -> None:
-    """`solve` is ascending, feasible, and as good as the best of the list (if the oracle says it is exact)."""
+    """`solve` returns a feasible super arm in ascending order, and the best one if the oracle says that it is exact."""
     family = oracle.super_arms()
     for weights in _draws(oracle):
         if not _fits(weights, value):
@@ -53,7 +54,7 @@ def check_best(oracle: SuperArmOracle, value: Value = _total) -> None:
 
 
 def check_mask(oracle: SuperArmOracle, value: Value = _total) -> None:
-    """A mask is kept, `can` tells the truth, and a mask that leaves nothing is refused."""
+    """`solve` respects masks and refuses a mask that leaves no super arm; `can` agrees with the list."""
     family = oracle.super_arms()
     rng = np.random.default_rng(1)
     for share in (0.1, 0.3, 0.6, 1.0):
@@ -75,7 +76,7 @@ def check_mask(oracle: SuperArmOracle, value: Value = _total) -> None:
 
 
 def check_containing(oracle: SuperArmOracle, value: Value = _total) -> None:
-    """`containing` finds a super arm with the arm exactly where there is one."""
+    """`containing` finds a super arm with the given arm if there is one, and returns None if not."""
     family = oracle.super_arms()
     for arm in range(oracle.n_arms):
         arms = oracle.containing(arm)
@@ -87,7 +88,7 @@ def check_containing(oracle: SuperArmOracle, value: Value = _total) -> None:
 
 
 def check_family(oracle: SuperArmOracle, value: Value = _total) -> None:
-    """The list, the count and `is_feasible` tell the same story, and sizes stay within ``max_size``."""
+    """`super_arms`, `count`, `is_feasible`, `ordered` and ``max_size`` agree with each other."""
     family = [tuple(arms.tolist()) for arms in oracle.super_arms()]
     assert family == sorted(set(family)), "super_arms must be distinct and in lexicographic order"
     assert oracle.count() in (None, len(family)), f"count is {oracle.count()}, but {len(family)} are listed"
@@ -104,7 +105,7 @@ def check_family(oracle: SuperArmOracle, value: Value = _total) -> None:
 
 
 def check_refusals(oracle: SuperArmOracle, value: Value = _total) -> None:
-    """Weights and masks that make no sense are refused."""
+    """Wrong weights and masks are refused with an `InputError` that names the argument."""
     good = np.zeros(oracle.n_arms)
     nan, infinite = np.full(oracle.n_arms, np.nan), np.full(oracle.n_arms, np.inf)
     for weights in (nan, infinite, np.zeros(oracle.n_arms + 1)):
@@ -114,7 +115,7 @@ def check_refusals(oracle: SuperArmOracle, value: Value = _total) -> None:
 
 
 def check_spec(oracle: SuperArmOracle, value: Value = _total) -> None:
-    """An oracle that describes itself as plain data is rebuilt from it."""
+    """`from_spec` builds an oracle with the same solutions from `spec`, if there is one."""
     spec = oracle.spec()
     if spec is not None:
         again = from_spec(spec)
@@ -123,6 +124,7 @@ def check_spec(oracle: SuperArmOracle, value: Value = _total) -> None:
 
 
 def _refused(call: Callable[[], Ints], name: str) -> None:
+    """Check that a call raises an `InputError` that names the argument."""
     message = None
     try:
         call()
@@ -140,13 +142,24 @@ ORACLE_CHECKS: tuple[Callable[[SuperArmOracle, Value], None], ...] = (
     check_refusals,
     check_spec,
 )
+"""All checks of `check_oracle`. Each takes an oracle and the function that computes the value of a super arm."""
 
 
 def check_oracle(oracle: SuperArmOracle, value: Value = _total) -> None:
-    """Run every check on an oracle whose super arms can be listed.
+    """Run all checks on an oracle. Its super arms must be listable.
 
-    ``value`` says what a super arm is worth where that is not the sum of its weights; it is then
-    tried with weights in (0, 1] only.
+    Parameters
+    ----------
+    oracle
+        The oracle.
+    value
+        Computes the value of a super arm from the array of its weights, for an oracle that does not maximise their sum.
+        The oracle is then only tried with weights in (0, 1].
+
+    Raises
+    ------
+    AssertionError
+        A check failed. The message says what is wrong.
 
     >>> from rising_bandits.oracles import KSubsets
     >>> check_oracle(KSubsets(4, 2))

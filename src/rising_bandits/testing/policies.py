@@ -1,4 +1,4 @@
-"""What every policy promises, as checks that play it on small problems."""
+"""Checks that every policy must pass. They play a policy on small problems."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ Factory = Callable[[], Any]
 
 
 def _problems() -> list[Problem]:
+    """Small problems of several kinds."""
     return [
         ShortestPath(grid_edges(3), "0,0", "2,2"),
         Matching(["ann", "bob"], ["cats", "cars", "maps"]),
@@ -32,11 +33,13 @@ def _problems() -> list[Problem]:
 
 
 def _task(problem: Problem, horizon: int = 400) -> Task:
+    """A task with flat and rising arms."""
     curves = [Linear(duration=50 + 10 * arm, end=0.8) if arm % 2 else Flat(0.5) for arm in range(problem.n_arms)]
     return Task("conformance", problem, tuple(curves), horizon, Gaussian(0.05))
 
 
 def _started(factory: Factory, problem: Problem, seed: int = 0, horizon: int | None = 400) -> Any:
+    """A new policy that is started on the problem."""
     policy = factory()
     if isinstance(policy, Oracle) and policy.super_arm is None:
         policy.reveal(problem.oracle.super_arms()[0])
@@ -45,11 +48,12 @@ def _started(factory: Factory, problem: Problem, seed: int = 0, horizon: int | N
 
 
 def _outcomes(arms: Ints, t: int) -> list[float]:
-    """Outcomes that depend on the arm and the round only, different for all."""
+    """Outcomes that are a fixed function of the arm and the round."""
     return [((37 * int(arm) + 11 * t) % 101) / 101.0 for arm in arms]
 
 
 def _play(policy: Any, rounds: int, first: int = 0) -> list[list[int]]:
+    """Play some rounds and return the super arms that the policy chose."""
     chosen = []
     for t in range(first, first + rounds):
         arms = policy.select()
@@ -59,7 +63,7 @@ def _play(policy: Any, rounds: int, first: int = 0) -> list[list[int]]:
 
 
 def check_feasible(factory: Factory) -> None:
-    """Every decision is a feasible super arm, ascending, on every kind of problem."""
+    """Every decision is a feasible super arm in ascending order, on every kind of problem."""
     for problem in _problems():
         policy = _started(factory, problem)
         for arms in _play(policy, 60):
@@ -68,7 +72,7 @@ def check_feasible(factory: Factory) -> None:
 
 
 def check_repeatable(factory: Factory) -> None:
-    """The same seed gives the same decisions, and ``start`` forgets what was before."""
+    """The same seed gives the same decisions, and ``start`` resets the policy."""
     for problem in _problems():
         policy = _started(factory, problem)
         first = _play(policy, 50)
@@ -77,7 +81,7 @@ def check_repeatable(factory: Factory) -> None:
 
 
 def check_any_super_arm(factory: Factory) -> None:
-    """Feedback on super arms that were not proposed is taken in, whatever the order of its arms."""
+    """``observe`` accepts super arms that the policy did not choose, with their arms in any order."""
     for problem in _problems():
         policy = _started(factory, problem)
         rng = np.random.default_rng(3)
@@ -89,7 +93,7 @@ def check_any_super_arm(factory: Factory) -> None:
 
 
 def check_refusals(factory: Factory) -> None:
-    """Bad feedback is refused, and leaves the policy as it was."""
+    """``observe`` refuses wrong feedback and does not change the policy then."""
     problem = _problems()[0]
     policy = _started(factory, problem)
     if not hasattr(policy, "state"):
@@ -119,7 +123,7 @@ def check_refusals(factory: Factory) -> None:
 
 
 def check_state(factory: Factory) -> None:
-    """A policy goes on bit for bit from its state, through JSON, at any round."""
+    """A policy that is restored from its state, through JSON, makes the same decisions as the original."""
     for problem in _problems():
         for rounds in (0, 1, 7, 40):
             policy = _started(factory, problem)
@@ -133,7 +137,7 @@ def check_state(factory: Factory) -> None:
 
 
 def check_masks(factory: Factory) -> None:
-    """Arms that may not be used now are not used, and a mask that leaves nothing is refused."""
+    """``select`` respects masks, and refuses a mask only if it leaves no super arm."""
     rng = np.random.default_rng(5)
     for problem in _problems():
         policy = _started(factory, problem)
@@ -152,7 +156,7 @@ def check_masks(factory: Factory) -> None:
 
 
 def check_partial(factory: Factory) -> None:
-    """Arms that were not played are not counted, and every arm is still reached."""
+    """With partial feedback only the arms that were played are counted."""
     problem = _problems()[0]
     policy = _started(factory, problem)
     if not hasattr(policy, "plays") or policy.plays.size != problem.n_arms:
@@ -167,7 +171,7 @@ def check_partial(factory: Factory) -> None:
 
 
 def check_loops(factory: Factory) -> None:
-    """The compiled and the uncompiled loop make the same decisions."""
+    """The compiled and the uncompiled simulation loop give the same decisions and regret."""
     for problem in _problems():
         task = _task(problem)
         fast = simulate(task, factory(), seed=4)
@@ -177,7 +181,7 @@ def check_loops(factory: Factory) -> None:
 
 
 def check_indices(factory: Factory) -> None:
-    """Indices are one per base arm or one per super arm, and never NaN."""
+    """There is one index per base arm or per super arm, and none is NaN."""
     for problem in _problems():
         policy = _started(factory, problem)
         if not hasattr(policy, "indices"):
@@ -189,7 +193,7 @@ def check_indices(factory: Factory) -> None:
 
 
 def check_without_horizon(factory: Factory) -> None:
-    """Without a horizon a policy decides and goes on from its state, or says at the start what it needs instead."""
+    """Without a horizon ``start`` raises an `InputError`, or the policy works and can be restored from its state."""
     for problem in _problems():
         try:
             policy = _started(factory, problem, horizon=None)
@@ -214,12 +218,24 @@ POLICY_CHECKS: tuple[Callable[[Factory], None], ...] = (
     check_indices,
     check_without_horizon,
 )
+"""All checks of `check_policy`. Each takes a factory, which returns a new policy at every call."""
 
 
 def check_policy(factory: Factory) -> None:
-    """Run every check on the policies that ``factory()`` makes.
+    """Run all checks on a policy.
 
-    A policy that is any object with ``start``, ``select`` and ``observe`` is held to what it has.
+    A policy does not have to derive from `Policy`. For an object that only has ``start``, ``select`` and ``observe``,
+    checks of other methods are skipped.
+
+    Parameters
+    ----------
+    factory
+        A class or function without arguments that returns a new policy at every call.
+
+    Raises
+    ------
+    AssertionError
+        A check failed. The message says what is wrong.
 
     >>> import rising_bandits as rb
     >>> check_policy(lambda: rb.Random())

@@ -1,4 +1,4 @@
-"""Theory that can be computed with: optima, bounds, the instances of the proofs, diagnostics of logs."""
+"""The paper's theory as code: optimal rewards, regret bounds, the instances of the proofs, and diagnostics of logs."""
 
 from rising_bandits.theory import instances
 from rising_bandits.theory.bounds import UpperBound, lower_bound, lower_rate, upper_bound, upper_rate, upsilon

@@ -1,4 +1,4 @@
-r"""The paper's regret bounds as numbers: the upper bound of Theorem 4 term by term, and both lower bounds."""
+"""The paper's regret bounds as numbers: the upper bound (Theorem 3) and the lower bounds (Theorems 4 and 5)."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from rising_bandits.problems.tasks import Task
 
 
 def largest_increments(task: Task, plays: int) -> tuple[Floats, Floats]:
-    r"""The values of :math:`\max_i \gamma_i(l)` for :math:`l < M` and how often each occurs, zeros left out.
+    r"""The distinct positive values of :math:`\max_i \gamma_i(l)` for :math:`l < M`, and how often each occurs.
 
-    :math:`\gamma_i(l) = \mu_i(l+1) - \mu_i(l)`.
+    The increment of arm i after l plays is :math:`\gamma_i(l) = \mu_i(l+1) - \mu_i(l)`, and M is ``plays``.
     """
     largest = np.zeros(plays)
     for curve in dict.fromkeys(task.curves):
@@ -30,7 +30,16 @@ def largest_increments(task: Task, plays: int) -> tuple[Floats, Floats]:
 def upsilon(task: Task, plays: int, q: float) -> float:
     r"""The cumulative increment :math:`\Upsilon(M, q) = \sum_{l<M} \max_i \gamma_i(l)^q` (Metelli et al., 2022).
 
-    Plays at which no arm rises count as 0 for every q, also for q = 0.
+    Plays at which no arm rises count as 0 for every q, even for q = 0.
+
+    Parameters
+    ----------
+    task
+        The task whose curves are used.
+    plays
+        The number of plays, M, at least 1.
+    q
+        The exponent, in [0, 1].
 
     >>> from rising_bandits.problems import tasks
     >>> round(upsilon(tasks.get("path-easy"), 10_000, 1.0), 4)
@@ -44,27 +53,27 @@ def upsilon(task: Task, plays: int, q: float) -> float:
 
 @dataclass(frozen=True)
 class UpperBound:
-    """Theorem 4's bound on the regret of CRUCB, term by term."""
+    """The terms of the upper bound on the regret of CRUCB (Theorem 3). `upper_bound` computes them."""
 
     start: float
-    """First plays and rounds in which an estimate is far off, (2 + L pi^2 / 3) K."""
+    """The cost of the first plays and of rounds with a wrong estimate, (2 + L pi^2 / 3) K."""
     growth: float
-    """The price of rising outcomes, B K T^q / (1 - 2 epsilon) * upsilon((1 - 2 epsilon) L T / K, q)."""
+    """The cost of rising means, B K T^q / (1 - 2 epsilon) * upsilon((1 - 2 epsilon) L T / K, q)."""
     noise: float
-    """The price of noise, (3 K / epsilon) (2 B sigma T)^(2/3) (6 log 4T)^(1/3)."""
+    """The cost of noise, (3 K / epsilon) (2 B sigma T)^(2/3) (6 log 4T)^(1/3)."""
     q: float
-    """The exponent at which the bound is smallest."""
+    """The exponent q of the bound: the one that was given, or the one at which the bound is smallest."""
     trivial: float
-    """What no policy can exceed: L B T."""
+    """The largest regret that any policy can have, L B T."""
 
     @property
     def total(self) -> float:
-        """The bound."""
+        """The bound: the sum of the three terms."""
         return self.start + self.growth + self.noise
 
     @property
     def useful(self) -> bool:
-        """Whether the bound says more than that outcomes lie in [0, 1]."""
+        """Whether the bound is smaller than the trivial bound."""
         return self.total < self.trivial
 
 
@@ -78,7 +87,7 @@ def upper_bound(
     constant: float | None = None,
     q: float | None = None,
 ) -> UpperBound:
-    r"""The bound of Theorem 4 for CRUCB on a task, smallest over q in [0, 1] unless ``q`` is given.
+    r"""The upper bound on the regret of CRUCB on a task (Theorem 3).
 
     .. math::
 
@@ -86,12 +95,36 @@ def upper_bound(
         \Upsilon\!\Big((1-2\varepsilon)\tfrac{LT}{K}, q\Big)
         + \frac{3K}{\varepsilon}(2B\sigma T)^{2/3}(6\log 4T)^{1/3}
 
-    Assumes concave rising means and a reward that is B-Lipschitz in the sum of changes (B = 1 for
-    sums and for the maximum). In q the middle term is a sum of exponentials, so it is convex and its
-    minimum is found, not guessed.
+    K is the number of base arms, L the size of the largest super arm and T the horizon. The theorem assumes means that
+    rise and are concave, and a reward r with :math:`|r(S, \mu) - r(S, \mu')| \le B \sum_{i \in S} |\mu_i - \mu'_i|`.
+    These assumptions are not checked.
 
-    The proof's last term has the bonus sqrt(2 log 4t^3), not the sqrt(10 log t^3) that the algorithm is
-    defined with; ``constant`` = C gives the term for a bonus of C log t (30 for the paper's algorithm).
+    The bound holds for every q in [0, 1]. The middle term is a convex function of q, so its exact minimum is used.
+
+    The last term belongs to a bonus with :math:`\sqrt{2 \log 4t^3}`, as in the paper's proof. The paper's algorithm has
+    the larger bonus :math:`\sqrt{10 \log t^3} = \sqrt{30 \log t}`; use ``constant=30`` to get the term for it.
+
+    Parameters
+    ----------
+    task
+        The task.
+    horizon
+        The number of rounds, T. By default the horizon of the task.
+    epsilon
+        The window of CRUCB as a share of the plays, between 0 and 1/2.
+    sigma
+        The subgaussian constant of the noise. By default that of the task.
+    lipschitz
+        The Lipschitz constant of the reward, B. It is 1 for sums and for the maximum.
+    constant
+        The constant C of a bonus with :math:`\sqrt{C \log t}`. By default the term of the paper's proof is used.
+    q
+        The exponent, in [0, 1]. By default the one at which the bound is smallest.
+
+    Returns
+    -------
+    UpperBound
+        The terms of the bound.
 
     >>> from rising_bandits.problems import tasks
     >>> bound = upper_bound(tasks.get("path-easy"))
@@ -126,24 +159,36 @@ def upper_bound(
 
 
 def _minimise(function: Callable[[float], float]) -> float:
-    """The place in [0, 1] where a convex function is smallest."""
+    """The point in [0, 1] at which a convex function is smallest."""
     from scipy.optimize import minimize_scalar
 
     found = float(minimize_scalar(function, bounds=(0.0, 1.0), method="bounded", options={"xatol": 1e-6}).x)
-    # The bounded method never reaches the ends themselves.
+    # The bounded method never returns the ends of the interval, so they are tried as well.
     return min((0.0, found, 1.0), key=function)
 
 
 def lower_bound(horizon: int, size: int = 1, c: float | None = None) -> float:
-    r"""What every policy must suffer on some instance with super arms of ``size`` arms.
+    r"""A lower bound on the regret: for every policy there is an instance on which its regret is at least this large.
 
-    Without ``c``, Theorem 5 for all rising instances: L T / 18, the exact value of its pair for policies that may be
-    random (the paper's L T / 16 holds for those that are not). With 1 < ``c`` < 2, Theorem 6 for slopes of at
-    most :math:`(n+1)^{-c}`: what the two instances of `rising_bandits.theory.instances.fine_grained` cost
-    any policy, computed rather than estimated. It grows like :math:`T^{2-c}`; the theorem's other term,
-    :math:`L\sqrt{T}`, comes from noise and is not in it.
+    Without ``c`` the bound is over all rising instances (Theorem 4): L T / 18. This is the exact value for the
+    instances `rising_bandits.theory.instances.general`, also for randomised policies. The paper's constant, L T / 16,
+    holds for deterministic policies only.
 
-    The factor L is for copies each of which may be A or B; see `docs/theory/lower-bounds.md`.
+    With ``c`` the bound is over instances with slopes of at most :math:`(n+1)^{-c}` (Theorem 5). It is computed exactly
+    for the instances `rising_bandits.theory.instances.fine_grained` and grows like :math:`T^{2-c}`. The theorem's other
+    term, :math:`L\sqrt{T}`, is due to noise and is not included.
+
+    For L > 1 an instance consists of L independent copies, and each copy may be A or B. The page on lower bounds in the
+    documentation has the argument.
+
+    Parameters
+    ----------
+    horizon
+        The number of rounds, T.
+    size
+        The size of a super arm, L.
+    c
+        The exponent of the slopes, between 1 and 2, or None for all rising instances.
 
     >>> lower_bound(1800, size=2)
     200.0
@@ -160,9 +205,14 @@ def lower_bound(horizon: int, size: int = 1, c: float | None = None) -> float:
 
 
 def upper_rate(c: float) -> float:
-    r"""The exponent of T in Corollary 2's bound for :math:`f(n) = (n+1)^{-c}`, logarithms left out.
+    r"""The exponent of T in the upper bound for slopes of at most :math:`(n+1)^{-c}` (Corollary 2).
 
-    For :math:`f(n) = e^{-n}`, which falls faster than any power, ``c`` is infinite.
+    It is 1 for :math:`c \le 1` and :math:`\max(2/3, 1/c)` for larger c. Logarithmic factors are left out.
+
+    Parameters
+    ----------
+    c
+        The exponent of the slopes, above 0. Infinity stands for slopes of :math:`e^{-n}`.
 
     >>> upper_rate(0.8), upper_rate(1.25), round(upper_rate(2.0), 3)
     (1.0, 0.8, 0.667)
@@ -175,12 +225,19 @@ def upper_rate(c: float) -> float:
 
 
 def lower_rate(c: float) -> float:
-    r"""The exponent of T in Theorem 6's bound, :math:`\max(1/2, 2-c)`, and 1 up to c = 1.
+    r"""The exponent of T in the lower bound for slopes of at most :math:`(n+1)^{-c}` (Theorem 5).
+
+    It is :math:`\max(1/2, 2-c)` for :math:`1 < c < 2`, and 1 for :math:`c \le 1`.
+
+    Parameters
+    ----------
+    c
+        The exponent of the slopes, between 0 and 2.
 
     >>> lower_rate(1.25), lower_rate(1.8)
     (0.75, 0.5)
     """
     c = _checks.number("c", c, low=0.0, open_low=True)
     if c >= 2.0:
-        raise InputError(f"c must be below 2, where Theorem 6 ends, got {c!r}")
+        raise InputError(f"c must be below 2, because Theorem 5 covers smaller c only, got {c!r}")
     return 1.0 if c <= 1.0 else max(0.5, 2.0 - c)

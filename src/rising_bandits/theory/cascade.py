@@ -1,9 +1,12 @@
-r"""Constant super arms under cascading feedback, where how often an arm is played depends on chance.
+"""The reward of a constant super arm under cascading feedback.
 
-Played in every round, the first arm of a super arm is tried in each of them, the next only after a success
-of the first, and so on. Two answers are given. The *mean field* lets an arm that is tried with chance p
-advance by p plays, and is used to find the best super arm of many. What that one earns is then averaged over
-simulated runs, with the standard error of `REPLICAS` of them.
+In every round the first arm of the super arm is played. The next arm is played only if the first one succeeds, and so
+on. So the number of plays of an arm is random, and the expected reward has no simple formula. Two approximations are
+used:
+
+- The best super arm is found with a mean-field approximation: an arm that is reached with probability p counts as
+  played p times. This is fast enough for all super arms.
+- The reward of that super arm is then the average over `REPLICAS` simulated runs.
 """
 
 from __future__ import annotations
@@ -19,12 +22,15 @@ from rising_bandits.problems.rewards import Reward
 from rising_bandits.problems.tasks import Task
 
 REPLICAS = 512
-"""Runs over which the reward of a constant super arm is averaged."""
+"""The number of simulated runs over which the reward of a constant super arm is averaged."""
 _SEED = 20_260
 
 
 def known(task: Task) -> bool:
-    """Whether the chances of failure are known, so that expected rewards and the comparator can be computed."""
+    """Whether expected rewards and the best constant super arm of a cascading task can be computed.
+
+    This needs a noise model with known probabilities of failure, and a reward for which there is a formula.
+    """
     reward = task.problem.reward
     if isinstance(task.noise, Bernoulli):
         return reward in (Reward("sum"), Reward("product"))
@@ -32,25 +38,25 @@ def known(task: Task) -> bool:
 
 
 def expects(task: Task) -> bool:
-    """Whether the reward that a cascade is expected to bring can be told round by round.
+    """Whether the expected reward of a round can be computed for a cascading task.
 
-    Arms that fail by chance need `known`. Others stop a cascade only where noise takes an outcome to 0, and count with
-    the means of those that were reached.
+    For arms that fail at random, `known` must hold. With other noise models a cascade ends only if noise makes an
+    outcome 0; the expected reward is then that of the means of the arms that were reached.
     """
     return known(task) or not isinstance(task.noise, Bernoulli | Failing)
 
 
 def all_must_succeed(task: Task) -> bool:
-    """Whether a round is worth the chance that no arm fails, times the reward of the successes.
+    """Whether the expected reward is the probability that all arms succeed, times the reward of the successes.
 
-    So it is for the harmonic reward of arms that fail, with cascading feedback or without: the reward of their means
-    would be another number.
+    This is so for the harmonic reward of arms that fail at random, with or without cascading feedback. For them the
+    expected reward is not the reward of the means.
     """
     return isinstance(task.noise, Failing) and task.problem.reward == Reward("harmonic")
 
 
 def success_tables(task: Task, horizon: int) -> tuple[Floats, Floats]:
-    """Chance of success and outcome of a success, by arm (rows) and plays (columns)."""
+    """Two tables with a row per arm and a column per play: the probability of success, and the outcome of a success."""
     plays = np.arange(horizon)
     means = np.stack([curve(plays) for curve in task.curves])
     if not isinstance(task.noise, Failing):
@@ -60,7 +66,7 @@ def success_tables(task: Task, horizon: int) -> tuple[Floats, Floats]:
 
 
 def of_success(means: Floats, chances: Floats) -> Floats:
-    """What a success brings, where a try brings so much on average; 0 where there is none.
+    """The outcome of a success: the mean outcome divided by the probability of success, or 0 if that is 0.
 
     >>> of_success(np.array([0.2, 0.0]), np.array([0.5, 0.0])).tolist()
     [0.4, 0.0]
@@ -69,18 +75,21 @@ def of_success(means: Floats, chances: Floats) -> Floats:
 
 
 def _check(task: Task) -> None:
+    """Raise `InputError` if the best constant super arm cannot be computed."""
     if not known(task):
         raise InputError(
-            "the optimal constant super arm under cascading feedback is known for arms that fail by chance "
+            "the optimal constant super arm under cascading feedback is only known for arms that fail by chance "
             "(Failing noise with a sum, product or harmonic reward, Bernoulli with a sum or product); compare with "
             "rb.simulate(task, rb.Oracle(super_arm=[...]))"
         )
 
 
 def round_reward(reward: Reward, chance: Floats, gain: Floats) -> Floats:
-    """The expected reward of one round under a cascade, for chances and outcomes of success by place (first axis).
+    """The expected reward of one round with cascading feedback.
 
-    The product and the harmonic reward are 0 after any failure, so for them it is that of a round without a cascade.
+    The first axis of ``chance`` (probabilities of success) and ``gain`` (outcomes of successes) is the position in the
+    super arm. The product and the harmonic reward are 0 if any arm fails, so for them the result is the same as
+    without cascading feedback.
     """
     if reward.additive:
         return np.asarray((np.cumprod(chance, axis=0) * gain).sum(axis=0))
@@ -93,7 +102,7 @@ def round_reward(reward: Reward, chance: Floats, gain: Floats) -> Floats:
 
 @lru_cache(maxsize=32)
 def best_of_cascade(task: Task, horizon: int) -> Ints:
-    """The best constant super arm by the mean field, over all that can be listed."""
+    """The best constant super arm in the mean-field approximation. All super arms must be listable."""
     _check(task)
     oracle = task.problem.oracle
     try:
@@ -118,6 +127,7 @@ def best_of_cascade(task: Task, horizon: int) -> Ints:
 
 @lru_cache(maxsize=32)
 def _cascade_reward(task: Task, super_arm: tuple[int, ...], horizon: int) -> Floats:
+    """`cascade_reward` with hashable arguments, so that results are cached."""
     arms = task.problem.oracle.ordered(np.array(super_arm, dtype=np.int64))
     chances, gains = (table[arms] for table in success_tables(task, horizon))
     rng = np.random.default_rng(_SEED)
@@ -134,7 +144,9 @@ def _cascade_reward(task: Task, super_arm: tuple[int, ...], horizon: int) -> Flo
 
 
 def cascade_reward(task: Task, super_arm: Ints, horizon: int) -> Floats:
-    """Cumulative expected reward of one super arm in rounds 1 to ``horizon``, averaged over simulated runs.
+    """The cumulative expected reward after rounds 1 to ``horizon`` if one super arm is always played.
+
+    It is an average over `REPLICAS` simulated runs.
 
     >>> from rising_bandits.curves import Flat
     >>> from rising_bandits.problems import Explicit

@@ -1,4 +1,4 @@
-r"""Theorems and lemmas put to the test: the optimality ratio on random instances, the concentration of estimates."""
+"""Numerical tests of the theory: the optimality ratio (Theorem 2) and the concentration of estimates (Lemma 2)."""
 
 from __future__ import annotations
 
@@ -18,9 +18,24 @@ from rising_bandits.theory.policy import optimal_policy
 
 
 def additive_bounds(problem: Problem, draws: int = 2_000, seed: int = 0) -> tuple[float, float]:
-    r"""The tightest :math:`B_L, B_U` with :math:`B_L \sum \mu \le r(S, \mu) \le B_U \sum \mu`, as far as tried.
+    r"""Estimate the tightest :math:`B_L, B_U` with :math:`B_L \sum_i \mu_i \le r(S, \mu) \le B_U \sum_i \mu_i`.
 
-    Computed over the corners of [0, 1]^L, equal outcomes and random ones, for every size of super arm.
+    These are the constants of Theorem 2. For every size of super arm they are the smallest and the largest ratio over
+    equal means, single nonzero means, random means, and random means of 0 and 1.
+
+    Parameters
+    ----------
+    problem
+        The problem. Its super arms must be listable.
+    draws
+        The number of random vectors of each kind, for every size of super arm.
+    seed
+        The seed of the random vectors.
+
+    Returns
+    -------
+    tuple of float
+        B_L and B_U.
 
     >>> additive_bounds(KMax(4, k=2))
     (0.5, 1.0)
@@ -43,24 +58,33 @@ def additive_bounds(problem: Problem, draws: int = 2_000, seed: int = 0) -> tupl
 
 @dataclass(frozen=True)
 class RatioCheck:
-    """Theorem 2 on random instances: optimal over best constant reward, against B_U / B_L."""
+    """The result of `check_ratio`: a test of Theorem 2 on random instances."""
 
     ratios: Floats
+    """For each instance, the optimal reward divided by the reward of the best constant super arm."""
     bound: float
-    """B_U / B_L, computed."""
+    """The theorem's bound on these ratios, B_U / B_L, with the computed constants."""
     paper_low: float
-    """The paper's B_L for k-MAX."""
+    """The paper's B_L for k-MAX, 1 over the square root of k."""
     low: float
-    """The B_L that holds."""
+    """The computed B_L."""
 
     @property
     def held(self) -> bool:
-        """Whether no instance exceeded the bound."""
+        """Whether all ratios are within the bound."""
         return bool(self.ratios.max() <= self.bound * (1.0 + 1e-12))
 
 
 def random_concave(rng: np.random.Generator, horizon: int) -> Tabulated:
-    """A random rising concave curve in [0, 1]."""
+    """Draw a rising concave curve with means in [0, 1].
+
+    Parameters
+    ----------
+    rng
+        The random generator to draw from.
+    horizon
+        The number of plays after which the curve is flat.
+    """
     start = rng.random() * rng.integers(0, 2)
     steps = np.sort(rng.random(horizon - 1) ** rng.integers(1, 6))[::-1]
     total = steps.sum()
@@ -69,7 +93,20 @@ def random_concave(rng: np.random.Generator, horizon: int) -> Tabulated:
 
 
 def check_ratio(instances: int = 2_000, *, n_arms: int = 3, k: int = 2, horizon: int = 6, seed: int = 0) -> RatioCheck:
-    """Compare the exact optimum with the best constant super arm on random k-MAX instances.
+    """Compare the exact optimum with the best constant super arm on random k-MAX instances (Theorem 2).
+
+    Parameters
+    ----------
+    instances
+        The number of instances.
+    n_arms
+        The number of base arms.
+    k
+        The number of arms in a super arm.
+    horizon
+        The number of rounds. The exact optimum is feasible for short horizons only.
+    seed
+        The seed of the random curves.
 
     >>> check = check_ratio(20)
     >>> check.held, check.bound
@@ -88,15 +125,18 @@ def check_ratio(instances: int = 2_000, *, n_arms: int = 3, k: int = 2, horizon:
 
 @dataclass(frozen=True)
 class Concentration:
-    """How often an estimate was further from its mean than its bonus, by round."""
+    """The result of `concentration`: how often an estimate was off by more than its bonus, by round."""
 
     rounds: Ints
+    """The rounds t at which estimates were compared."""
     frequency: Floats
-    """Share of runs in which some arm's estimate was off by more than its bonus."""
+    """The share of runs in which the estimate of some arm was off by more than its bonus."""
     allowed: Floats
-    """The lemma's 2K / t^2."""
+    """The bound of Lemma 2 on the probability of this event, 2K / t^2."""
     runs: int
+    """The number of runs."""
     constant: float
+    """The constant C of the bonus."""
 
 
 def concentration(
@@ -109,10 +149,33 @@ def concentration(
     runs: int = 2_000,
     seed: int = 0,
 ) -> Concentration:
-    r"""Measure :math:`P(\exists i: |\hat\mu_i(t) - \tilde\mu_i(t)| > \beta_i(t))` against :math:`2K/t^2` (Lemma 3).
+    r"""Measure how often an estimate of CRUCB is off by more than its bonus (Lemma 2).
 
-    Arms are played in turn, so each has about t/K plays; what is left of an estimate when its mean is
-    taken away is its noise alone, so flat arms with Gaussian noise show the general case.
+    The lemma says :math:`P(\exists i: |\hat\mu_i(t) - \tilde\mu_i(t)| > \beta_i(t)) \le 2K/t^2`. Here
+    :math:`\hat\mu_i` is the estimate, :math:`\tilde\mu_i` the same formula with means in place of outcomes, and
+    :math:`\beta_i` the bonus.
+
+    Arms are played in turn, so each has about t/K plays. The estimate is linear in the outcomes, so its error depends
+    on the noise only and not on the means. The simulation therefore draws Gaussian noise without means.
+
+    Parameters
+    ----------
+    n_arms
+        The number of base arms, K.
+    sigma
+        The standard deviation of the noise, and the subgaussian constant in the bonus.
+    epsilon
+        The window as a share of the plays, between 0 and 1/2.
+    constant
+        The constant C of the bonus
+        :math:`\beta_i(t) = \sigma (t - N + h - 1) \sqrt{C \log t / h^3}`, with N plays and window h. It is 30 in the
+        paper's algorithm.
+    horizon
+        The last round, at least four times ``n_arms``.
+    runs
+        The number of runs.
+    seed
+        The seed of the noise.
 
     >>> bool((concentration(runs=50, horizon=200).frequency == 0).all())
     True

@@ -1,4 +1,8 @@
-r"""Instances of the proofs as tasks: pairs A and B on which no policy does well, and Theorem 1's k-MAX."""
+"""The instances of the paper's proofs as tasks.
+
+Each lower bound (Theorems 4 and 5) has two instances A and B: no policy has small regret on both. Theorem 1 has a k-MAX
+instance on which a constant super arm is not optimal.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,15 @@ from rising_bandits.problems.tasks import Task
 
 
 def choices(copies: int) -> Problem:
-    """``copies`` independent choices between an arm that is flat and one that rises: a path of double edges.
+    """A problem of independent choices between a flat and a rising arm.
+
+    It is a shortest path over a chain of double edges. The flat arms have the numbers 0 to ``copies - 1``; the rising
+    arms follow.
+
+    Parameters
+    ----------
+    copies
+        The number of choices, which is the size of a super arm.
 
     >>> choices(3).oracle.count()
     8
@@ -30,15 +42,29 @@ def choices(copies: int) -> Problem:
 
 
 def _task(name: str, flat: Curve, rising: Curve, horizon: int, copies: int) -> Task:
+    """The task of `choices` with these two curves and without noise."""
     curves = (flat,) * copies + (rising,) * copies
     return Task(name, choices(copies), curves, horizon, Noiseless(), description="an instance of a lower bound")
 
 
 def general(horizon: int, copies: int = 1) -> tuple[Task, Task]:
-    r"""Theorem 5's pair: a flat arm at 1/2 beside one that rises to 1 (A) or stops at 1/2 (B).
+    """The two instances of Theorem 4: a flat arm at 1/2, and an arm that rises to 1 (A) or stops at 1/2 (B).
 
-    Up to T/3 plays the two are the same, so a policy that gives up on the rising arm loses on A, and
-    one that does not loses on B: T/6 on A or T/12 on B, so that a random choice between the two costs T/18.
+    The two instances give the same outcomes for the first T/3 plays of the rising arm. A policy that never plays the
+    rising arm has regret T/6 on A. A policy that plays it T/3 times has regret T/12 on B. The best mixture of the two
+    has regret T/18 on both.
+
+    Parameters
+    ----------
+    horizon
+        The number of rounds, T, at least 6.
+    copies
+        The number of independent copies, which is the size of a super arm.
+
+    Returns
+    -------
+    tuple of Task
+        The instances A and B.
 
     >>> a, b = general(3000)
     >>> a.means(500).tolist() == b.means(500).tolist()
@@ -55,20 +81,44 @@ def general(horizon: int, copies: int = 1) -> tuple[Task, Task]:
 
 
 def general_a(horizon: int, copies: int = 1) -> Task:
-    """The first of the `general` pair."""
+    """Instance A of `general`.
+
+    Parameters
+    ----------
+    horizon
+        The number of rounds, T, at least 6.
+    copies
+        The number of independent copies, which is the size of a super arm.
+    """
     return general(horizon, copies)[0]
 
 
 def general_b(horizon: int, copies: int = 1) -> Task:
-    """The second of the `general` pair."""
+    """Instance B of `general`.
+
+    Parameters
+    ----------
+    horizon
+        The number of rounds, T, at least 6.
+    copies
+        The number of independent copies, which is the size of a super arm.
+    """
     return general(horizon, copies)[1]
 
 
 @dataclass(frozen=True)
 class PowerSum(Curve):
-    r""":math:`\mu(m) = \sum_{n=1}^{m} (n+1)^{-c}`, constant after ``stop`` plays.
+    r"""A curve with power-law slopes: the mean of the m-th play is :math:`\sum_{n=1}^{m} (n+1)^{-c}`.
 
-    The play with n plays before it is the (n+1)-th, as in the proof.
+    The proof of Theorem 5 counts plays from 1. So the mean after 0 plays, that of the first play, is
+    :math:`2^{-c}`.
+
+    Parameters
+    ----------
+    c
+        The exponent of the slopes.
+    stop
+        The play from which on the curve is constant.
 
     >>> PowerSum(c=2.0, stop=100)([0, 1]).round(4).tolist()
     [0.25, 0.3611]
@@ -83,6 +133,7 @@ class PowerSum(Curve):
 
     @cached_property
     def _sums(self) -> Floats:
+        """The means of the plays 1 to ``stop``."""
         return np.cumsum((np.arange(1, self.stop + 1) + 1.0) ** -self.c)
 
     def mean(self, plays: Ints) -> Floats:
@@ -91,41 +142,56 @@ class PowerSum(Curve):
 
 @dataclass(frozen=True)
 class Level:
-    """Where the flat arm of a fine-grained pair lies, and what the pair costs any policy."""
+    """The parameters of the `fine_grained` instances, and the regret that they force on every policy."""
 
     flat: float
+    """The mean of the flat arm."""
     switch: int
-    """P: the plays up to which A and B are the same."""
+    """The number of plays P of the rising arm for which A and B give the same outcomes."""
     scale: float
-    """What every mean is multiplied by, so that none passes 1."""
+    """The factor by which all means are multiplied, so that none exceeds 1."""
     given_up: float
-    """Regret on A of a policy that never plays the rising arm."""
+    """The regret on A of a policy that never plays the rising arm."""
     insisted: float
-    """Regret on B of a policy that plays the rising arm at least P times."""
+    """The smallest regret on B of a policy that plays the rising arm at least P times."""
 
     @property
     def bound(self) -> float:
-        """What any policy, also a randomised one, suffers on A or on B.
+        """The lower bound on the larger of a policy's regrets on A and on B, also for randomised policies.
 
-        One that plays the rising arm P times with chance p suffers at least (1 - p) ``given_up`` on A and
-        p ``insisted`` on B; the larger of the two is smallest where they are equal.
+        Let p be the probability that a policy plays the rising arm at least P times. Its regret is at least
+        (1 - p) ``given_up`` on A and p ``insisted`` on B. The larger of the two is smallest if they are equal.
         """
         return self.given_up * self.insisted / (self.given_up + self.insisted)
 
 
 def _sums(horizon: int, c: float) -> tuple[Floats, Floats, float]:
-    """The means of the plays, their running totals from 0, and the factor that keeps them below 1."""
+    """The means of the plays, their cumulative sums from 0, and the factor that keeps means at 1 or below."""
     means = PowerSum(c, horizon)(np.arange(horizon))
     return means, np.concatenate([[0.0], np.cumsum(means)]), 1.0 / max(1.0, float(means[-1]))
 
 
 def fine_grained_level(horizon: int, c: float) -> Level:
-    r"""The flat level and the switch at which the pair costs most.
+    r"""The parameters at which the `fine_grained` instances force the largest regret.
 
-    The flat arm lies at :math:`\mu(P)`, where the rising arm of B stops. With
-    :math:`F(m) = \sum_{n\le m}\mu(n)`, giving up costs :math:`F(T) - T\mu(P)` on A, and insisting costs
-    :math:`P\mu(P) - F(P)` on B; P is where the bound that follows is largest. Both grow like
-    :math:`T^{2-c}`. The paper puts the flat arm lower, at :math:`\mu(P)-\varepsilon`; see `paper_step`.
+    Let :math:`\mu(m)` be the mean of the m-th play of A's rising arm, and :math:`F(m) = \sum_{n\le m}\mu(n)`. B's
+    rising arm stops at :math:`\mu(P)`, and the flat arm has this mean. A policy that never plays the rising arm has
+    regret :math:`F(T) - T\mu(P)` on A. A policy that plays it at least P times has regret :math:`P\mu(P) - F(P)` or
+    more on B. P is chosen to make the resulting bound as large as possible. The bound grows like :math:`T^{2-c}`.
+
+    The paper has a lower flat arm, at :math:`\mu(P)-\varepsilon`. `paper_step` shows the problem with it.
+
+    Parameters
+    ----------
+    horizon
+        The number of rounds, T, at least 6.
+    c
+        The exponent of the slopes, between 1 and 2.
+
+    Returns
+    -------
+    Level
+        The parameters and the bound.
 
     >>> level = fine_grained_level(10_000, 1.2)
     >>> level.bound > 0.02 * 10_000 ** 0.8
@@ -147,20 +213,34 @@ def fine_grained_level(horizon: int, c: float) -> Level:
 
 @dataclass(frozen=True)
 class PaperStep:
-    """A step in the paper's proof of Theorem 6, computed on the instances that it defines."""
+    """One step in the paper's proof of Theorem 5, computed for the instances of the proof."""
 
     claimed: float
-    """The regret on B that the proof finds for a policy that only plays the rising arm."""
+    """The regret on B that the proof states for a policy that always plays the rising arm."""
     real: float
-    """The regret of that policy."""
+    """The actual regret of that policy."""
 
 
 def paper_step(horizon: int, c: float) -> PaperStep:
-    r"""The paper's own pair: :math:`P = (2-c)^{1/(c-1)}T`, and a flat arm at :math:`\mu(P) - \varepsilon`.
+    r"""Compute a step in the paper's proof of Theorem 5 that does not hold.
 
-    The proof takes the reward on B to be largest when the flat arm is played most. But the rising arm of
-    B ends at :math:`\mu(P)`, above the flat one, so whoever insists earns more than that, and for larger c
-    even more than the flat arm. With :math:`\varepsilon = 0` the step is right; see `fine_grained_level`.
+    The proof uses :math:`P = (2-c)^{1/(c-1)}T` and a flat arm at :math:`\mu(P) - \varepsilon`. It assumes that the
+    reward on B is largest if the flat arm is played as often as possible. But B's rising arm ends at :math:`\mu(P)`,
+    above the flat arm. A policy that always plays the rising arm therefore has less regret than the proof states. For
+    larger c it even earns more than the flat arm. With :math:`\varepsilon = 0` the step is right; see
+    `fine_grained_level`.
+
+    Parameters
+    ----------
+    horizon
+        The number of rounds, T, at least 6.
+    c
+        The exponent of the slopes, between 1 and 2.
+
+    Returns
+    -------
+    PaperStep
+        The stated and the actual regret.
 
     >>> step = paper_step(100_000, 1.6)
     >>> step.claimed > 0 > step.real
@@ -176,9 +256,24 @@ def paper_step(horizon: int, c: float) -> PaperStep:
 
 
 def fine_grained(horizon: int, c: float, copies: int = 1) -> tuple[Task, Task]:
-    r"""A pair for Theorem 6: slopes :math:`(n+1)^{-c}` that go on (A) or stop at play P (B), beside a flat arm.
+    r"""Two instances for Theorem 5: a flat arm, and an arm with slopes :math:`(n+1)^{-c}`.
 
-    Means are divided by the largest one where that passes 1, which keeps the slopes within the class.
+    On A the second arm rises until the horizon. On B it stops after P plays, at the mean of the flat arm. If the
+    largest mean exceeds 1, all means are divided by it. Slopes then stay below :math:`(n+1)^{-c}`.
+
+    Parameters
+    ----------
+    horizon
+        The number of rounds, T, at least 6.
+    c
+        The exponent of the slopes, between 1 and 2.
+    copies
+        The number of independent copies, which is the size of a super arm.
+
+    Returns
+    -------
+    tuple of Task
+        The instances A and B.
 
     >>> a, b = fine_grained(1000, 1.5)
     >>> bool(a.means(999)[1] > a.means(0)[0] >= b.means(999)[1])
@@ -193,17 +288,45 @@ def fine_grained(horizon: int, c: float, copies: int = 1) -> tuple[Task, Task]:
 
 
 def fine_grained_a(horizon: int, c: float, copies: int = 1) -> Task:
-    """The first of the `fine_grained` pair."""
+    """Instance A of `fine_grained`.
+
+    Parameters
+    ----------
+    horizon
+        The number of rounds, T, at least 6.
+    c
+        The exponent of the slopes, between 1 and 2.
+    copies
+        The number of independent copies, which is the size of a super arm.
+    """
     return fine_grained(horizon, c, copies)[0]
 
 
 def fine_grained_b(horizon: int, c: float, copies: int = 1) -> Task:
-    """The second of the `fine_grained` pair."""
+    """Instance B of `fine_grained`.
+
+    Parameters
+    ----------
+    horizon
+        The number of rounds, T, at least 6.
+    c
+        The exponent of the slopes, between 1 and 2.
+    copies
+        The number of independent copies, which is the size of a super arm.
+    """
     return fine_grained(horizon, c, copies)[1]
 
 
 def best_constant_is_not_optimal(horizon: int = 120) -> Task:
-    """Theorem 1's three-arm k-MAX instance, where playing (2, 3) once first gains 0.3.
+    """The instance of Theorem 1, on which the best constant super arm is not optimal.
+
+    It is a k-MAX problem with three arms and k = 2. The best constant super arm is (1, 2). To play (2, 3) in the first
+    round and (1, 2) in all others earns 0.3 more.
+
+    Parameters
+    ----------
+    horizon
+        The number of rounds, T, at least 101.
 
     >>> best_constant_is_not_optimal(120).means(0).round(4).tolist()
     [0.0833, 0.1, 0.5]

@@ -1,4 +1,4 @@
-"""A user's own table of plays, in whatever holds it, checked and sorted by arm."""
+"""Read a user's log of plays from any kind of table, check it, and sort it by arm."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ COLUMNS = ("arm", "play", "outcome")
 
 
 def _columns(logs: Any) -> list[list[Any]]:
-    """The three columns of a log as lists, whatever holds it."""
+    """The three columns of a log as lists. The log may be a mapping, a table or a list of rows."""
     if not hasattr(logs, "columns") and not hasattr(logs, "column_names") and hasattr(logs, "to_dict"):
         logs = logs.to_dict("list")
     names = list(logs) if isinstance(logs, Mapping) else getattr(logs, "column_names", getattr(logs, "columns", None))
@@ -30,11 +30,12 @@ def _columns(logs: Any) -> list[list[Any]]:
     columns = [_list(name, logs[name]) for name in COLUMNS]
     sizes = {name: len(column) for name, column in zip(COLUMNS, columns, strict=True)}
     if len(set(sizes.values())) > 1:
-        raise InputError(f"logs must have columns of equal length, one row a play, got {sizes}")
+        raise InputError(f"logs must have columns of equal length, one row per play, got {sizes}")
     return columns
 
 
 def _list(name: str, values: Any) -> list[Any]:
+    """A column as a list of Python values."""
     for method in ("to_pylist", "tolist"):
         values = getattr(values, method)() if hasattr(values, method) else values
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
@@ -43,12 +44,14 @@ def _list(name: str, values: Any) -> list[Any]:
 
 
 def _refuse(name: str, values: list[Any], good: Callable[[Any], bool], wanted: str) -> None:
+    """Raise `InputError` for the first value that is not good."""
     for number, value in enumerate(values):
         if not good(value):
             raise InputError(f"{name} must be {wanted}, got {value!r} in row {number}")
 
 
 def _is_label(value: Any) -> bool:
+    """Whether a value can be a label: hashable, and neither None nor NaN."""
     try:
         hash(value)
     except TypeError:
@@ -57,10 +60,12 @@ def _is_label(value: Any) -> bool:
 
 
 def _is_play(value: Any) -> bool:
+    """Whether a value is a whole number of at least 0."""
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 2**53 and value % 1 == 0
 
 
 def _is_outcome(value: Any) -> bool:
+    """Whether a value is a number in [0, 1]."""
     return isinstance(value, int | float) and 0 <= value <= 1
 
 
@@ -69,9 +74,26 @@ def read_logs(
     inside: Callable[[Any], bool] = _is_outcome,
     wanted: str = "a number in [0, 1] (rescale outcomes, drop rows without one)",
 ) -> list[tuple[Hashable, Ints, Floats]]:
-    """Each arm's label, plays in ascending order and outcomes, once everything has been checked.
+    """Read and check a log.
 
-    ``inside`` says which outcomes are accepted, and ``wanted`` says so in words.
+    Parameters
+    ----------
+    logs
+        The log, as in `diagnose`.
+    inside
+        Tells whether an outcome is accepted.
+    wanted
+        Which outcomes are accepted, in words for the error message.
+
+    Returns
+    -------
+    list of tuples
+        For each arm its label, its plays in ascending order, and their outcomes.
+
+    Raises
+    ------
+    InputError
+        A column is missing, a value is not valid, or a play of an arm occurs twice.
     """
     arms, raw_plays, raw_outcomes = _columns(logs)
     if not arms:

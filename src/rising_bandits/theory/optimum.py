@@ -1,4 +1,4 @@
-"""The optimal constant super arm: what a policy is compared with."""
+"""The optimal constant super arm, which is the comparator of the regret."""
 
 from __future__ import annotations
 
@@ -18,30 +18,46 @@ from rising_bandits.theory.cascade import all_must_succeed, best_of_cascade, cas
 
 @dataclass(frozen=True)
 class OptimalConstant:
-    """The best super arm to play in every round, and what it brings."""
+    """The super arm with the largest expected reward if it is played in every round."""
 
     super_arm: Ints
     """Arm numbers, ascending."""
     total: float
-    """Expected reward over the horizon."""
+    """Its expected reward over the horizon."""
     horizon: int
+    """The number of rounds."""
     task: Task
+    """The task."""
 
     def cumulative(self, rounds: Ints) -> Floats:
-        """Its expected reward after each of these numbers of rounds."""
+        """The cumulative expected reward of the super arm.
+
+        Parameters
+        ----------
+        rounds
+            Numbers of rounds, from 1.
+
+        Returns
+        -------
+        array of float
+            The expected reward after each number of rounds.
+        """
         reward = cascade_reward if self.task.cascade else constant_reward
         return reward(self.task, self.super_arm, int(np.max(rounds)))[np.asarray(rounds) - 1]
 
 
 def _tables(curves: Sequence[Curve], horizon: int) -> Floats:
-    """Means by play (rows) and curve (columns), up to where the last curve settles."""
+    """A table of means with a row per play and a column per curve, up to where all curves are constant."""
     tables = [curve.table(horizon) for curve in curves]
     length = max(table.size for table in tables)
     return np.stack([np.concatenate([t, np.full(length - t.size, t[-1])]) for t in tables], axis=1)
 
 
 def _by_play(task: Task, arms: Sequence[int], horizon: int) -> Callable[[Ints], Floats]:
-    """What super arms of some ``arms`` bring, by their places among those: a reward a play, until all have settled."""
+    """A function that computes the expected reward of a super arm for every play, up to where all curves are constant.
+
+    The function takes positions in ``arms``, not arm numbers.
+    """
     reward = task.problem.reward
     means = [task.curves[arm] for arm in arms]
     if not all_must_succeed(task):
@@ -55,17 +71,31 @@ def _by_play(task: Task, arms: Sequence[int], horizon: int) -> Callable[[Ints], 
 
 
 def constant_reward(task: Task, super_arm: Ints, horizon: int) -> Floats:
-    """Cumulative expected reward of playing one super arm in rounds 1 to ``horizon``, all of it every time."""
+    """The cumulative expected reward of always playing one super arm, after rounds 1 to ``horizon``. No cascades."""
     rewards = _by_play(task, super_arm.tolist(), horizon)(np.arange(super_arm.size))
     return np.cumsum(np.concatenate([rewards, np.full(horizon - rewards.size, rewards[-1])]))
 
 
 def optimal_constant(task: Task, horizon: int | None = None) -> OptimalConstant:
-    r"""The super arm that brings the most when it is played in every round.
+    r"""Find the super arm with the largest expected reward if it is played in every round.
 
-    For additive rewards a solver call on the summed curves, :math:`\sum_{n<T} \mu_i(n)`, which is exact
-    (and, by Corollary 1 of the paper, no policy does better); for other rewards every listed super
-    arm is tried. With cascading feedback see `rising_bandits.theory.cascade`.
+    For the reward ``sum`` with an exact oracle this is one call of the oracle, with the weights
+    :math:`\sum_{n<T} \mu_i(n)`. No other policy earns more then (Corollary 1). For other rewards all super arms are
+    listed and tried. With cascading feedback it is an approximation; see `rising_bandits.theory.cascade`.
+
+    Parameters
+    ----------
+    task
+        The task.
+    horizon
+        The number of rounds, T. By default the horizon of the task.
+
+    Raises
+    ------
+    TooManySuperArmsError
+        All super arms have to be tried, but there are too many to list.
+    InputError
+        The task has cascading feedback, and its noise or reward is not supported there; or an argument is not valid.
 
     >>> import rising_bandits as rb
     >>> best = optimal_constant(rb.tasks.get("path-easy"), 300_000)
@@ -88,7 +118,7 @@ def optimal_constant(task: Task, horizon: int | None = None) -> OptimalConstant:
         candidates = oracle.super_arms()
     except TooManySuperArmsError as error:
         raise TooManySuperArmsError(
-            f"the optimum is found by listing where the solver does not maximise the reward itself, but {error}"
+            f"the optimum is found by listing where the oracle does not maximise the reward itself, but {error}"
         ) from None
     bring = _by_play(task, range(task.problem.n_arms), horizon)
     best, found = -np.inf, candidates[0]

@@ -1,4 +1,4 @@
-"""The truly optimal policy of a small instance: a dynamic programme over how often each arm was played."""
+"""The optimal policy of a small instance, by dynamic programming over the play counts of all arms."""
 
 from __future__ import annotations
 
@@ -15,23 +15,30 @@ from rising_bandits.problems.tasks import Task
 from rising_bandits.theory.cascade import all_must_succeed, round_reward, success_tables
 
 STATE_LIMIT = 5_000_000
-"""How many states the programme may have before it refuses."""
+"""The largest number of states of the dynamic program, by default."""
 
 
 @dataclass(frozen=True)
 class OptimalPolicy:
-    """The best sequence of super arms, and what it brings."""
+    """The sequence of super arms with the largest expected reward."""
 
     total: float
-    """Expected reward over the horizon."""
+    """Its expected reward over the horizon."""
     super_arms: list[Ints]
-    """The super arm of each round, ascending arm numbers."""
+    """The super arm of each round, as ascending arm numbers."""
     states: int
-    """How many states the programme had."""
+    """The number of states of the dynamic program."""
 
 
 def count_states(n_super_arms: int, horizon: int) -> int:
-    """The number of ways to have played n super arms, in any numbers, over all rounds up to the horizon.
+    """An upper bound on the number of states: the ways to play super arms in any numbers, at most ``horizon`` in all.
+
+    Parameters
+    ----------
+    n_super_arms
+        The number of super arms.
+    horizon
+        The number of rounds.
 
     >>> count_states(2, 3)
     10
@@ -40,7 +47,7 @@ def count_states(n_super_arms: int, horizon: int) -> int:
 
 
 def _expected(task: Task, horizon: int) -> Callable[[list[int], list[int]], float]:
-    """The expected reward of a round: of some arms, each after so many plays."""
+    """A function that takes arms and their play counts and returns the expected reward of the round."""
     reward = task.problem.reward
     if all_must_succeed(task):
         chances, gains = success_tables(task, horizon)
@@ -50,11 +57,24 @@ def _expected(task: Task, horizon: int) -> Callable[[list[int], list[int]], floa
 
 
 def optimal_policy(task: Task, horizon: int | None = None, *, limit: int = STATE_LIMIT) -> OptimalPolicy:
-    """The best policy with known curves, which need not be constant; exact, for small instances.
+    """Find the optimal policy of a small instance whose curves are known. It is exact.
 
-    Means depend on play counts only, so the best way to reach every vector of plays is all that matters:
-    it is found round by round from the start. Choices that lead to the same plays of base arms are one
-    state. With cascading feedback plays depend on chance, and that is refused.
+    The optimal policy may change its super arm, unlike `optimal_constant`. Means depend on the play counts of the arms
+    only, so a state is a vector of play counts. The best way to reach every state is computed round by round.
+
+    Parameters
+    ----------
+    task
+        The task. It must not have cascading feedback, because play counts would be random.
+    horizon
+        The number of rounds. By default the horizon of the task.
+    limit
+        The largest number of states.
+
+    Raises
+    ------
+    InputError
+        There may be more than ``limit`` states, or the task has cascading feedback.
 
     >>> from rising_bandits.theory.instances import best_constant_is_not_optimal
     >>> from rising_bandits.theory.optimum import optimal_constant
