@@ -770,7 +770,7 @@ def test_arms_that_are_gone_begin_anew_when_they_return(storage):
 def test_super_arm_policies_refuse_what_has_no_meaning_for_them(storage):
     study = make(storage, rb.SWUCB(window=5))
     before = log_of(study)
-    with pytest.raises(rb.InputError, match=r"SWUCB cannot take in plays of single base arms"):
+    with pytest.raises(rb.InputError, match=r"SWUCB cannot learn plays of single base arms"):
         study.import_plays([("a->b", 0, 0.5)])
     assert log_of(study) == before
     study.tell(study.ask(), {})

@@ -1,6 +1,6 @@
-"""AntMaze: an ant learns to walk while a bandit learns where to send it (SPEC section 6; an optional extra).
+"""AntMaze: an ant robot learns to walk while a bandit policy chooses its paths through a maze.
 
-Needs MuJoCo, Gymnasium, JAX and Optax: ``pip install '.[antmaze]'``.
+This needs the extra ``antmaze`` (MuJoCo, Gymnasium, JAX and Optax): ``pip install '.[antmaze]'`` in a clone.
 """
 
 from rising_bandits.antmaze import _extra as _extra  # isort: skip

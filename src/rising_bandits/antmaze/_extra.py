@@ -1,4 +1,4 @@
-"""Refuses to go on where the packages of the extra are missing."""
+"""Raises `MissingExtraError` on import if a package of the extra ``antmaze`` is not installed."""
 
 from rising_bandits._extras import require
 

@@ -1,9 +1,9 @@
-r"""The low-level agent: goal-conditioned TD3 (Fujimoto et al., ICML 2018), as one pure function of its state.
+r"""The low-level agent: goal-conditioned TD3 (Fujimoto et al., ICML 2018). An update is a pure function of its state.
 
-Critics :math:`Q_1, Q_2` learn
-:math:`\sum_{k<n} \gamma^k r_k + \gamma^n \min_j Q_j^-(s_n, \pi^-(s_n) + \text{noise})`, clipped to [lowest, 0],
-with reward 0 near the goal (which ends the task) and -1 elsewhere; the actor climbs :math:`Q_1` minus a small
-penalty on its action.
+The critics :math:`Q_1, Q_2` learn the target
+:math:`\sum_{k<n} \gamma^k r_k + \gamma^n \min_j Q_j^-(s_n, \pi^-(s_n) + \text{noise})`, clipped to [lowest, 0]. The
+reward is 0 near the goal, where the task ends, and -1 elsewhere. The actor maximises :math:`Q_1` minus a small penalty
+on its action.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from rising_bandits.antmaze.settings import Settings
 from rising_bandits.antmaze.view import View
 
 _CUT = 2.5
-"""Noise on target actions is cut at so many deviations."""
+"""Noise on target actions is clipped at this many standard deviations."""
 
 
 class Learner(NamedTuple):
@@ -38,12 +38,13 @@ class Learner(NamedTuple):
     actor_moments: Any
     critic_moments: Any
     updates: Any
+    """The number of updates so far."""
     seed: Any
-    """Of the noise on target actions; with the number of the update it is all that noise depends on."""
+    """The seed of the noise on target actions, which depends only on this seed and on ``updates``."""
 
 
 def make_learner(settings: Settings, rng: np.random.Generator) -> Learner:
-    """Fresh networks; the two critics are stacked."""
+    """A learner with new random networks; the two critics are stacked."""
     inputs = View(settings).features
     actor = jax.tree.map(jnp.asarray, make_network(rng, (inputs, *settings.hidden, ACTIONS)))
     pair = [make_network(rng, (inputs + ACTIONS, *settings.hidden, 1)) for _ in range(2)]
@@ -62,7 +63,7 @@ def make_learner(settings: Settings, rng: np.random.Generator) -> Learner:
 
 @lru_cache(maxsize=8)
 def make_update(settings: Settings, walls: tuple[Box, ...]) -> Callable[[Learner, Batch], tuple[Learner, Any]]:
-    """The compiled function that makes one update per batch in turn and returns the critics' losses."""
+    """The compiled function that makes one update for each batch, in order, and returns the critics' losses."""
     view = View(settings, walls)
     actor_optimiser, critic_optimiser = optax.adam(settings.actor_rate), optax.adam(settings.critic_rate)
 
@@ -74,7 +75,7 @@ def make_update(settings: Settings, walls: tuple[Box, ...]) -> Callable[[Learner
         return evaluate(jnp, critic, both, normalise=settings.layer_norm)[..., 0]
 
     def values(critics: Any, seen: Any, action: Any) -> Any:
-        # One after the other: here XLA multiplies two matrices faster than one stack of two.
+        # The critics are evaluated one after the other, which XLA does faster here than both as one stack.
         return jnp.stack([value(pick(critics, place), seen, action) for place in range(2)])
 
     def target(learner: Learner, batch: Batch) -> Any:
@@ -129,7 +130,16 @@ def make_update(settings: Settings, walls: tuple[Box, ...]) -> Callable[[Learner
 
 
 class Agent:
-    """A learner and what it does: acting by numpy, which is faster for one observation at a time.
+    """An agent that learns by JAX and acts by NumPy, which is faster for a single observation.
+
+    Parameters
+    ----------
+    settings
+        How it learns.
+    rng
+        The generator of its first weights.
+    walls
+        The walls that its whiskers feel.
 
     >>> agent = Agent(Settings(), np.random.default_rng(0))
     >>> agent.act(np.eye(29)[3], np.array([1.0, 0.0])).shape
@@ -143,7 +153,7 @@ class Agent:
 
     @property
     def learner(self) -> Learner:
-        """The state of learning; setting it changes how the agent acts."""
+        """The state of learning. Setting it changes how the agent acts."""
         return self._learner
 
     @learner.setter
@@ -152,12 +162,12 @@ class Agent:
         self._actor = [(np.asarray(weights), np.asarray(bias)) for weights, bias in learner.actor]
 
     def learn(self, batches: Batch) -> float:
-        """One update per batch; the mean loss of the critics."""
+        """Make one update for each batch, and return the mean loss of the critics."""
         self.learner, losses = make_update(self.settings, self.view.walls)(self.learner, batches)
         return float(losses.mean())
 
     def act(self, observation: Floats, goal: Any) -> Floats:
-        """What to do at an observation to come to a goal, in [-1, 1], without noise."""
+        """The action, in [-1, 1] and without noise, for an observation (29 numbers) and a goal (x, y)."""
         seen, group = self.view.see(np, observation, np.asarray(goal, dtype=np.float64), acting=True)
         action = np.tanh(evaluate(np, self._actor, seen.astype(np.float32))).astype(np.float64)
         return np.asarray(self.view.to_world(np, action, group))

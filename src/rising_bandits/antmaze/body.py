@@ -1,4 +1,4 @@
-"""The ant and the maze around it as a MuJoCo model, put together with MuJoCo's model editing (SPEC section 6)."""
+"""The ant and its maze as a MuJoCo model, built with MuJoCo's `MjSpec`."""
 
 from __future__ import annotations
 
@@ -12,16 +12,20 @@ from rising_bandits.antmaze.mazes import Maze
 from rising_bandits.errors import InputError
 
 TORQUE = 30.0
-"""Controls go from minus to plus this."""
+"""The largest torque of a joint; an action of 1 means this torque."""
 SUBSTEPS = 5
+"""How many steps of the simulation an action is held."""
 TIMESTEP = 0.02
+"""The length of a step of the simulation in seconds."""
 HEIGHT = 0.55
-"""Height of the torso at the start: just above where it stands."""
+"""The height of the torso at the start, a little above the height at which it stands."""
 _WALL_HEIGHT = 2.0
-"""Half the height of walls: an ant at full speed climbs those of 0.75."""
+"""Half the height of the walls. With 0.75 an ant at full speed climbs them."""
 _STANCE = (0.0, 1.0, 0.0, -1.0, 0.0, -1.0, 0.0, 1.0)
+"""The joint angles of an ant that stands: hip and ankle of each leg."""
 
-# name, where it stands, axis and range of the ankle; ankles bend outwards, with another sign for each axis
+# Each leg: its name, its direction from the torso, the axis of its ankle and the ankle's range in degrees. Ankles bend
+# outwards; the sign of that depends on the axis.
 _LEGS = (
     ("front_left", (1, 1), (-1, 1), (30, 70)),
     ("front_right", (-1, 1), (1, 1), (-70, -30)),
@@ -31,12 +35,12 @@ _LEGS = (
 
 
 def stance(x: float, y: float) -> Floats:
-    """The 15 positions of an ant that stands at a place."""
+    """The 15 positions (MuJoCo's ``qpos``) of an ant that stands at (x, y)."""
     return np.array([x, y, HEIGHT, 1.0, 0.0, 0.0, 0.0, *_STANCE])
 
 
 def build(maze: Maze, integrator: str = "RK4") -> mujoco.MjModel:
-    """The model: a floor, the maze's walls and the ant.
+    """The MuJoCo model of a maze: the floor, the walls and the ant.
 
     >>> from rising_bandits.antmaze.mazes import EASY
     >>> model = build(EASY)
@@ -74,7 +78,8 @@ def build(maze: Maze, integrator: str = "RK4") -> mujoco.MjModel:
 
 
 def _add_ant(spec: Any, ground: dict[str, Any]) -> None:
-    # Parts of the ant touch the floor and the walls, not each other.
+    """Add the ant: a torso and four legs, each with a hip and an ankle."""
+    # Parts of the ant collide with the floor and the walls but not with each other.
     skin = {**ground, "conaffinity": 0, "density": 5.0, "rgba": [0.85, 0.5, 0.2, 1]}
     hinge = {"limited": True, "armature": 1.0, "damping": 1.0}
     torso = spec.worldbody.add_body(name="torso", pos=[0, 0, HEIGHT])

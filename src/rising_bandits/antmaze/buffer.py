@@ -1,4 +1,7 @@
-"""Everything the ant has done, and goals chosen in hindsight. On disk it is a file that only grows."""
+"""The replay buffer: all steps of the ant, sampled with goals chosen in hindsight.
+
+On disk it is a file to which each checkpoint appends.
+"""
 
 from __future__ import annotations
 
@@ -16,24 +19,30 @@ from rising_bandits.errors import InputError
 Reals = npt.NDArray[np.float32]
 
 ROW = 29 + 8 + 2 + 1
-"""An observation, the action taken there, the goal, and how many steps of the episode were left."""
+"""The size of a row: an observation, the action taken, the goal, and the number of steps left in the episode."""
 
 
 class Batch(NamedTuple):
-    """Transitions over up to n steps; shapes (updates, batch, ...)."""
+    """Transitions over up to n steps. All arrays have shape (updates, batch, ...)."""
 
     observation: Any
     action: Any
     after: Any
+    """The observation after the transition."""
     goal: Any
     reward: Any
-    """Discounted rewards up to ``after``."""
+    """The sum of discounted rewards up to ``after``."""
     discount: Any
-    """What the value of ``after`` counts: 0 where the goal was reached on the way."""
+    """The factor of the value of ``after``; 0 if the goal was reached on the way."""
 
 
 class Buffer:
-    """Steps of all episodes, one row each, and one more row for where an episode ended.
+    """The steps of all episodes: one row for each step, and one more row for the end of each episode.
+
+    Parameters
+    ----------
+    capacity
+        How many rows to reserve memory for; more is reserved when needed.
 
     >>> buffer = Buffer()
     >>> buffer.add(np.zeros((3, 29)), np.zeros((2, 8)), np.ones((2, 2)))
@@ -45,12 +54,12 @@ class Buffer:
         self._rows: Reals = np.zeros((capacity, ROW), dtype=np.float32)
         self._start = np.zeros(capacity, dtype=np.int64)
         self.rows = 0
-        """Rows in use."""
+        """The number of rows."""
         self.steps = 0
-        """Rows that are steps."""
+        """The number of rows that are steps."""
 
     def add(self, observations: npt.ArrayLike, actions: npt.ArrayLike, goals: npt.ArrayLike) -> None:
-        """Take in one episode: one more observation than actions."""
+        """Add an episode; there is one more observation than actions and goals."""
         observations = np.asarray(observations, dtype=np.float32)
         length = len(observations) - 1
         rows = np.zeros((length + 1, ROW), dtype=np.float32)
@@ -61,6 +70,7 @@ class Buffer:
         self._append(rows)
 
     def _append(self, rows: Reals) -> None:
+        """Add rows, and reserve more memory where it is needed."""
         end = self.rows + len(rows)
         if end > len(self._rows):
             size = max(end, 2 * len(self._rows))
@@ -72,11 +82,11 @@ class Buffer:
         self.rows, self.steps = end, self.steps + steps.size
 
     def sample(self, rng: np.random.Generator, settings: Settings, updates: int) -> Batch:
-        """Batches for a number of updates.
+        """Random batches for a number of updates.
 
-        With chance ``relabel`` a goal is replaced by a place reached up to ``relabel_within`` steps later.
-        The reward is -1 for each step that does not end within reach of the goal, summed over ``n_step``
-        steps and cut where the goal is reached or the episode ends.
+        With probability ``settings.relabel`` a goal is replaced by a position that the ant reached up to
+        ``settings.relabel_within`` steps later. The reward of a step is 0 if it ends near the goal and -1 otherwise.
+        Rewards are summed over ``settings.n_step`` steps, or fewer if the goal is reached or the episode ends.
         """
         shape = (updates, settings.batch)
         row = self._start[rng.integers(0, self.steps, shape)]
@@ -98,9 +108,9 @@ class Buffer:
         return Batch(table[row, :29], table[row, 29:37], table[last, :29], goal, reward, discount.astype(np.float32))
 
     def write_from(self, path: Path, rows: int) -> None:
-        """Append to a file all rows from number ``rows`` on; what the file holds beyond ``rows`` is dropped.
+        """Write to a file all rows from number ``rows`` on, in place of what the file holds after the first ``rows``.
 
-        Where the file holds less, as when someone deleted it, what is missing is written as well.
+        If the file holds fewer rows, for example because it was deleted, the missing ones are written too.
         """
         rows = min(rows, path.stat().st_size // (ROW * 4) if path.exists() else 0)
         with path.open("r+b" if path.exists() else "w+b") as file:
@@ -112,7 +122,7 @@ class Buffer:
 
     @classmethod
     def read(cls, path: Path, rows: int) -> Buffer:
-        """The first ``rows`` rows of a file."""
+        """A buffer with the first ``rows`` rows of a file."""
         held = np.fromfile(path, dtype=np.float32, count=rows * ROW) if path.exists() else np.zeros(0, dtype=np.float32)
         if held.size != rows * ROW:
             raise InputError(

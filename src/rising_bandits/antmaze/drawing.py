@@ -1,4 +1,4 @@
-"""A maze and an ant from above, painted without a graphics card."""
+"""Drawings of a maze and an ant from above, made by matplotlib or with letters."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from rising_bandits.antmaze.mazes import Maze
 WALL, FLOOR, ANT = "#737F8F", "#F4F3EE", "#D55E00"
 
 Segment = tuple[tuple[float, float], tuple[float, float]]
+"""A line from one point (x, y) to another."""
 
 
 def draw_walls(axes: Any, maze: Maze) -> None:
-    """The floor plan on matplotlib axes."""
+    """Draw the floor plan of a maze on matplotlib axes."""
     from matplotlib.patches import Rectangle
 
     box = maze.bounds
@@ -34,14 +35,14 @@ def draw_walls(axes: Any, maze: Maze) -> None:
 
 
 def draw_ant(axes: Any, segments: Sequence[Segment], alpha: float = 1.0) -> None:
-    """The parts of the ant as thick lines."""
+    """Draw the parts of the ant as thick lines."""
     from matplotlib.collections import LineCollection
 
     axes.add_collection(LineCollection(list(segments), colors=ANT, linewidths=2.2, alpha=alpha, zorder=3))
 
 
 def paint(maze: Maze, segments: Sequence[Segment], width: int, height: int) -> npt.NDArray[np.uint8]:
-    """A picture of the maze with the ant in it, height by width by 3."""
+    """A picture of the maze and the ant as an array of shape (height, width, 3)."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -56,7 +57,7 @@ def paint(maze: Maze, segments: Sequence[Segment], width: int, height: int) -> n
 
 
 def sketch(maze: Maze) -> str:
-    r"""A maze in letters: walls, and the numbers of its nodes.
+    r"""A maze drawn with letters: ``#`` for walls, and the numbers of the nodes.
 
     >>> print(sketch(Maze.from_text("hall", "#####\n#...#\n#####", [(4, 4), (12, 4)])))
     ####################
@@ -67,7 +68,8 @@ def sketch(maze: Maze) -> str:
     ####################
     """
     box = maze.bounds
-    # A letter is about twice as high as wide, and a wall may be as thin as half of it.
+    # A letter is about twice as high as wide, so it stands for 1 by 2 units. Its upper and lower half are both checked
+    # for walls, which may be thin.
     columns = np.arange(box.left + 0.5, box.right, 1.0)
     rows = np.arange(box.bottom + 1.0, box.top, 2.0)
     letters = [[" "] * columns.size for _ in rows]

@@ -1,4 +1,4 @@
-"""The mazes as Gymnasium goal environments, for use without the bandit.
+"""The mazes as Gymnasium goal environments, for use without a bandit policy.
 
 >>> import gymnasium, rising_bandits.antmaze
 >>> environment = gymnasium.make("RisingBandits/AntMazeEasy-v0")
@@ -22,12 +22,25 @@ from rising_bandits.errors import InputError
 
 
 class AntMazeEnv(gymnasium.Env[dict[str, Floats], npt.NDArray[np.float32]]):
-    """An ant that has to come within 0.5 of a goal; reward 0 there and -1 elsewhere.
+    """A Gymnasium environment in which an ant has to come within 0.5 of a goal.
 
-    An action is 8 numbers in [-1, 1], the torques of the joints in units of 30, held for 0.1 seconds.
-    ``reset(options={"start": node, "goal": node})`` takes nodes of the maze or places (x, y); by default the
-    maze's own start and goal. The episode terminates at the goal; `gymnasium.make` cuts it at the maze's number
-    of steps.
+    The reward is 0 near the goal and -1 elsewhere. An action is 8 numbers in [-1, 1], the torques of the joints in
+    units of 30, and is held for 0.1 seconds. The episode terminates at the goal. An environment made by
+    `gymnasium.make` is also truncated after the maze's number of steps.
+
+    Parameters
+    ----------
+    maze
+        A `Maze`, the name of a built-in one, or the path of a TOML file.
+    render_mode
+        None for no pictures, or ``"rgb_array"``.
+    integrator
+        MuJoCo's integrator, such as ``RK4`` or ``implicitfast``.
+
+    Raises
+    ------
+    InputError
+        An argument is wrong.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 10}  # noqa: RUF012 - Gymnasium's own declaration
@@ -41,29 +54,70 @@ class AntMazeEnv(gymnasium.Env[dict[str, Floats], npt.NDArray[np.float32]]):
         self._camera: Camera | None = None
         self._goal = np.array(self.maze.nodes[self.maze.goal])
         sizes = {"observation": 29, "achieved_goal": 2, "desired_goal": 2}
-        # Gymnasium's own annotation of a Dict space does not know what its parts hold.
+        # Annotated as Any, because Gymnasium's type of a Dict space does not fit the type of the observations.
         self.observation_space: Any = gymnasium.spaces.Dict(
             {name: gymnasium.spaces.Box(-np.inf, np.inf, (size,), np.float64) for name, size in sizes.items()}
         )
         self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (8,), np.float32)
 
     def compute_reward(self, achieved_goal: Any, desired_goal: Any, info: Any) -> Any:
-        """0 where the achieved goal is near the desired one, else -1; also for arrays of them."""
+        """The reward: 0 if the achieved goal is within 0.5 of the desired one, otherwise -1.
+
+        Parameters
+        ----------
+        achieved_goal, desired_goal
+            Positions (x, y), or arrays of them.
+        info
+            Not used.
+        """
         away = np.linalg.norm(np.asarray(achieved_goal) - np.asarray(desired_goal), axis=-1)
         return np.where(away < NEAR, 0.0, -1.0)[()]
 
     def compute_terminated(self, achieved_goal: Any, desired_goal: Any, info: Any) -> Any:
-        """Whether the achieved goal is near the desired one."""
+        """Whether the achieved goal is within 0.5 of the desired one.
+
+        Parameters
+        ----------
+        achieved_goal, desired_goal
+            Positions (x, y), or arrays of them.
+        info
+            Not used.
+        """
         return self.compute_reward(achieved_goal, desired_goal, info) == 0.0
 
     def compute_truncated(self, achieved_goal: Any, desired_goal: Any, info: Any) -> bool:
-        """Never: `gymnasium.make` adds the limit of steps."""
+        """Always False: the limit of steps is added by `gymnasium.make`.
+
+        Parameters
+        ----------
+        achieved_goal, desired_goal, info
+            Not used.
+        """
         return False
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Floats], dict[str, Any]]:
-        """Put the ant at its start; see the class for ``options``."""
+        """Put the ant at its start and begin an episode.
+
+        Parameters
+        ----------
+        seed
+            The seed of the ant's first pose; None to go on with the present generator.
+        options
+            May hold ``start`` and ``goal``, each the number of a node or a position (x, y) on the floor. The default is
+            the maze's own start and goal.
+
+        Returns
+        -------
+        tuple
+            The first observation, and an empty dictionary.
+
+        Raises
+        ------
+        InputError
+            ``options`` holds something else, or a position inside a wall.
+        """
         super().reset(seed=seed)
         options = options or {}
         if unknown := sorted(set(options) - {"start", "goal"}):
@@ -74,14 +128,31 @@ class AntMazeEnv(gymnasium.Env[dict[str, Floats], npt.NDArray[np.float32]]):
         return self._observe(), {}
 
     def step(self, action: npt.NDArray[np.float32]) -> tuple[dict[str, Floats], float, bool, bool, dict[str, Any]]:
-        """Hold an action for 0.1 seconds."""
+        """Hold an action for 0.1 seconds.
+
+        Parameters
+        ----------
+        action
+            8 torques in [-1, 1]; numbers outside are clipped.
+
+        Returns
+        -------
+        tuple
+            The observation, the reward, whether the goal was reached, False, and a dictionary with ``is_success``.
+        """
         self.world.step(np.clip(np.asarray(action, dtype=np.float64), -1.0, 1.0))
         seen = self._observe()
         reward = float(self.compute_reward(seen["achieved_goal"], seen["desired_goal"], {}))
         return seen, reward, reward == 0.0, False, {"is_success": reward == 0.0}
 
     def render(self) -> Any:
-        """A picture of the maze and the ant, from MuJoCo where it can draw, else from above."""
+        """A picture of the maze and the ant, drawn by MuJoCo if it can, otherwise by matplotlib.
+
+        Returns
+        -------
+        ndarray or None
+            An array of shape (360, 480, 3); None if ``render_mode`` is None.
+        """
         if self.render_mode is None:
             return None
         if self._camera is None:
@@ -89,16 +160,18 @@ class AntMazeEnv(gymnasium.Env[dict[str, Floats], npt.NDArray[np.float32]]):
         return self._camera.picture(self.world.data)
 
     def close(self) -> None:
-        """Give the graphics context back."""
+        """Release the graphics resources."""
         if self._camera is not None:
             self._camera.close()
             self._camera = None
 
     def _observe(self) -> dict[str, Floats]:
+        """The present observation."""
         seen = self.world.observe()
         return {"observation": seen, "achieved_goal": seen[:2].copy(), "desired_goal": self._goal.copy()}
 
     def _place(self, name: str, value: Any) -> tuple[float, float]:
+        """The position that an option means: a node, or a position on the floor."""
         if isinstance(value, int | np.integer) and not isinstance(value, bool) and 0 <= value < len(self.maze.nodes):
             return self.maze.nodes[int(value)]
         if not isinstance(value, int | np.integer | str) and np.shape(value) == (2,):
@@ -112,7 +185,7 @@ class AntMazeEnv(gymnasium.Env[dict[str, Floats], npt.NDArray[np.float32]]):
 
 
 def register() -> None:
-    """Make the mazes known to Gymnasium, once."""
+    """Register the built-in mazes with Gymnasium. Importing `rising_bandits.antmaze` does this."""
     for maze, name in ((EASY, "Easy"), (COMPLEX, "Complex")):
         name = f"RisingBandits/AntMaze{name}-v0"
         if name not in gymnasium.registry:

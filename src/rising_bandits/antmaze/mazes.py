@@ -1,4 +1,7 @@
-"""Mazes as data: walls, nodes and edges. The paper's two are built in; a new one is a text map and a list of nodes."""
+"""Mazes as data: walls, nodes and edges.
+
+The two mazes of the paper are built in. A maze of your own is a text map and a list of nodes.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +21,19 @@ from rising_bandits.errors import InfeasibleError, InputError
 from rising_bandits.problems import ShortestPath
 
 CLEARANCE = 0.25
-"""The torso's radius: the straight line of a passable edge keeps this far from every wall."""
+"""The radius of the torso. The straight line of a passable edge keeps this distance from every wall."""
 
 
 class Box(NamedTuple):
-    """A wall: a rectangle of the floor plan."""
+    """A wall: a rectangle of the floor plan.
+
+    Parameters
+    ----------
+    left, right
+        The ends in x.
+    bottom, top
+        The ends in y.
+    """
 
     left: float
     right: float
@@ -30,7 +41,15 @@ class Box(NamedTuple):
     top: float
 
     def holds(self, x: float, y: float, margin: float = 0.0) -> bool:
-        """Whether a point lies inside, or nearer to the box than ``margin``."""
+        """Whether a point lies inside the rectangle enlarged by a margin on all sides.
+
+        Parameters
+        ----------
+        x, y
+            The point.
+        margin
+            The margin.
+        """
         return self.left - margin < x < self.right + margin and self.bottom - margin < y < self.top + margin
 
 
@@ -38,8 +57,34 @@ class Box(NamedTuple):
 class Maze:
     """A floor plan with nodes, edges between them, a start and a goal.
 
-    The base arms are the edges, the super arms the simple paths from start to goal. Edges may be blocked by
-    walls; a policy has to find that out.
+    The base arms are the edges, and the super arms are the simple paths from start to goal. Walls may block edges; a
+    policy is not told which.
+
+    Parameters
+    ----------
+    name
+        The name of the maze, which must be fit for a folder.
+    walls
+        The walls.
+    nodes
+        The positions (x, y) of the nodes.
+    edges
+        Pairs of node numbers, from and to.
+    start, goal
+        The numbers of the first and the last node of every path.
+    episodes
+        How many episodes a run has by default.
+    steps
+        The largest number of steps of an episode.
+    edge_steps
+        The largest number of steps for one edge; an edge not finished by then has failed.
+
+    Raises
+    ------
+    InputError
+        An argument is wrong.
+    InfeasibleError
+        A node stands in a wall, walls block every path, or the maze is open to the outside.
 
     >>> EASY.labels
     ('0->1', '0->3', '1->2', '1->4', '2->5', '5->4', '4->3')
@@ -56,11 +101,8 @@ class Maze:
     start: int
     goal: int
     episodes: int
-    """Episodes of a run."""
     steps: int
-    """The most steps of an episode."""
     edge_steps: int = 100
-    """An edge not finished within so many steps has failed."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "walls", tuple(Box(*(float(side) for side in wall)) for wall in self.walls))
@@ -113,10 +155,27 @@ class Maze:
         steps: int = 1_000,
         edge_steps: int = 100,
     ) -> Self:
-        r"""A maze drawn with ``#`` for walls and anything else for floor; the last line is the lowest row.
+        r"""A maze from a text map.
 
-        ``origin`` is the centre of the lower left cell. Without ``edges``, every node is joined to the
-        nearest one on its right, left, upper and lower side, walls or not. The goal is the last node by default.
+        Parameters
+        ----------
+        name
+            The name of the maze.
+        text
+            Rows of equal length, with ``#`` for walls and any other letter for floor. The last row is the lowest.
+        nodes
+            The positions (x, y) of the nodes.
+        cell
+            The width and height of a letter.
+        origin
+            The centre of the lower left letter.
+        edges
+            Pairs of node numbers, from and to. By default each node is joined to the nearest node exactly to its
+            right, left, top and bottom, even if a wall lies between them.
+        start, goal
+            The numbers of the first and the last node of every path; by default the first and the last of ``nodes``.
+        episodes, steps, edge_steps
+            As for the class.
 
         >>> room = Maze.from_text("room", "####\n#..#\n####", [(4, 4), (8, 4)])
         >>> room.labels, room.walls[0]
@@ -153,14 +212,19 @@ class Maze:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """The maze as plain data, ready for JSON."""
         return asdict(self) | {
             name: [list(item) for item in getattr(self, name)] for name in ("walls", "nodes", "edges")
         }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """The inverse of `as_dict`.
+        """A maze from plain data.
+
+        Parameters
+        ----------
+        data
+            What `as_dict` returned.
 
         >>> Maze.from_dict(EASY.as_dict()) == EASY
         True
@@ -169,24 +233,25 @@ class Maze:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The edges as base arms are labelled."""
+        """The labels of the edges as base arms, such as ``0->1``."""
         return tuple(f"{tail}->{head}" for tail, head in self.edges)
 
     @cached_property
     def passable(self) -> tuple[bool, ...]:
-        """Whether the straight line of each edge keeps clear of every wall."""
+        """For each edge, whether its straight line keeps the distance `CLEARANCE` from every wall."""
         return tuple(self._is_free(self.nodes[tail], self.nodes[head]) for tail, head in self.edges)
 
     @cached_property
     def shortest(self) -> tuple[int, ...]:
-        """The nodes of the path of least length over passable edges: the constant optimal path."""
+        """The nodes of the shortest path over passable edges, called the constant optimal path."""
         return tuple(nx.shortest_path(self._free_graph, self.start, self.goal, weight="length"))
 
     @cached_property
     def tour(self) -> tuple[tuple[int, ...], ...]:
-        """The nodes of few paths that together try every passable edge that can be tried: none is behind a wall.
+        """A few paths, as nodes, that together try every edge of `reachable`.
 
-        Greedily, the path that tries most of those still missing; an edge is tried when all before it are passable.
+        They are chosen greedily: the next path is the one that tries most of the edges still missing. A path tries an
+        edge only if all edges before it are passable.
 
         >>> EASY.tour
         ((0, 1, 2, 5, 4, 3), (0, 1, 4, 3))
@@ -201,7 +266,7 @@ class Maze:
 
     @cached_property
     def reachable(self) -> tuple[bool, ...]:
-        """Whether some path can walk each edge: it is passable, and so are all before it there.
+        """For each edge, whether an ant can walk it: it is passable, and on some path all edges before it are too.
 
         >>> sum(COMPLEX.passable), sum(COMPLEX.reachable)
         (34, 20)
@@ -211,7 +276,7 @@ class Maze:
 
     @cached_property
     def _tried(self) -> dict[tuple[int, ...], frozenset[int]]:
-        """For each path the edges that an ant walks if none fails but those through walls."""
+        """For each path the edges before the first one that a wall blocks."""
         oracle = self.problem.oracle
         return {
             tuple(arms): frozenset(itertools.takewhile(self.passable.__getitem__, arms))
@@ -220,18 +285,26 @@ class Maze:
 
     @property
     def problem(self) -> ShortestPath:
-        """Paths from start to goal; an outcome is one over the steps of an edge, so the reward is harmonic."""
+        """The problem of the bandit policy: paths from start to goal.
+
+        The outcome of an edge is one over its number of steps. The reward is harmonic: one over all steps of the path.
+        """
         return ShortestPath(list(self.edges), self.start, self.goal, reward="harmonic")
 
     @property
     def bounds(self) -> Box:
-        """The rectangle around everything."""
+        """The smallest rectangle that holds all walls and nodes."""
         x = [v for box in self.walls for v in (box.left, box.right)] + [x for x, _ in self.nodes]
         y = [v for box in self.walls for v in (box.bottom, box.top)] + [y for _, y in self.nodes]
         return Box(min(x), max(x), min(y), max(y))
 
     def path_name(self, arms: Sequence[int]) -> str:
-        """The nodes of a path given by its base arms.
+        """The name of a path, made of its nodes.
+
+        Parameters
+        ----------
+        arms
+            The base arms of the path, in order.
 
         >>> EASY.path_name([0, 3, 6])
         '0-1-4-3'
@@ -239,11 +312,18 @@ class Maze:
         return "-".join(map(str, [self.start, *(self.edges[arm][1] for arm in arms)]))
 
     def arms(self, nodes: Sequence[int]) -> list[int]:
-        """The base arms along a path given by its nodes."""
+        """The base arms of a path.
+
+        Parameters
+        ----------
+        nodes
+            The nodes of the path, in order.
+        """
         return [self.edges.index((tail, head)) for tail, head in itertools.pairwise(nodes)]
 
     @cached_property
     def _free_graph(self) -> Any:
+        """The graph of the passable edges, with their lengths."""
         graph = nx.DiGraph()
         graph.add_nodes_from(range(len(self.nodes)))
         for (tail, head), free in zip(self.edges, self.passable, strict=True):
@@ -253,12 +333,12 @@ class Maze:
         return graph
 
     def _is_free(self, a: tuple[float, float], b: tuple[float, float]) -> bool:
-        """Liang and Barsky's clipping of the segment against every wall grown by the clearance."""
+        """Whether the segment from ``a`` to ``b`` keeps the clearance from every wall."""
         return not any(_crosses(a, b, box) for box in self.walls)
 
     @cached_property
     def _is_open(self) -> bool:
-        """Whether the floor around the start reaches the outside: a flood over cells of half a unit."""
+        """Whether one can leave the maze from the start, found by a flood fill over cells of half a unit."""
         box, fine = self.bounds, 0.5
         columns = np.arange(box.left - fine / 2, box.right + fine, fine)
         rows = np.arange(box.bottom - fine / 2, box.top + fine, fine)
@@ -280,10 +360,12 @@ class Maze:
 
 
 def _whole(node: Any) -> int:
+    """The number of a node in a list of edges, checked."""
     return _checks.integer("edges", node, low=0, wanted="pairs of numbers of nodes")
 
 
 def _crosses(a: tuple[float, float], b: tuple[float, float], box: Box) -> bool:
+    """Whether a segment crosses a wall enlarged by the clearance (line clipping of Liang and Barsky)."""
     enter, leave = 0.0, 1.0
     for at, to, low, high in ((a[0], b[0], box.left, box.right), (a[1], b[1], box.bottom, box.top)):
         low, high, move = low - CLEARANCE, high + CLEARANCE, to - at
@@ -297,7 +379,10 @@ def _crosses(a: tuple[float, float], b: tuple[float, float], box: Box) -> bool:
 
 
 def _boxes(wall: Any, cell: float, x: float, y: float) -> list[Box]:
-    """Few rectangles that cover the wall cells: each grows to the right, then upwards; the top row comes first."""
+    """A few rectangles that cover the wall cells.
+
+    From the top row down, each rectangle is extended to the right as far as possible and then downwards.
+    """
     left = wall.copy()
     out = []
     for row in range(len(wall) - 1, -1, -1):
@@ -323,7 +408,7 @@ def _boxes(wall: Any, cell: float, x: float, y: float) -> list[Box]:
 
 
 def _neighbours(nodes: tuple[tuple[float, float], ...]) -> tuple[tuple[int, int], ...]:
-    """Edges to the nearest node on each of the four sides."""
+    """Edges from each node to the nearest node exactly to its right, left, top and bottom."""
     edges = []
     for tail, (x, y) in enumerate(nodes):
         for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1)):
@@ -338,6 +423,7 @@ def _neighbours(nodes: tuple[tuple[float, float], ...]) -> tuple[tuple[int, int]
 
 
 def _easy() -> Maze:
+    """The easy maze of the paper."""
     frame = (Box(-3, 19, 10, 11), Box(-3, 19, -3, -2), Box(-3, -2, -2, 10), Box(18, 19, -2, 10))
     return Maze(
         name="easy",
@@ -374,12 +460,22 @@ COMPLEX = Maze.from_text(
     steps=1_000,
 )
 MAZES = {"easy": EASY, "complex": COMPLEX}
+"""The mazes of the paper by name."""
 
 
 def get(name: str) -> Maze:
-    """A built-in maze by name, or one from a TOML file.
+    """A built-in maze, or one from a TOML file.
 
-    The file holds ``text`` and ``nodes``, and may hold the other arguments of `Maze.from_text`.
+    Parameters
+    ----------
+    name
+        A name from `MAZES`, or the path of a TOML file. The file holds ``text`` and ``nodes``, and may hold the other
+        arguments of `Maze.from_text`.
+
+    Raises
+    ------
+    InputError
+        There is no such maze or file, or the file is not valid.
     """
     if name in MAZES:
         return MAZES[name]
@@ -393,7 +489,7 @@ def get(name: str) -> Maze:
 
 
 def from_fields(name: str, fields: Mapping[str, Any]) -> Maze:
-    """A maze from what a file holds."""
+    """A maze from the fields of a file; ``name`` is used if they hold no name."""
     known = {"name", "text", "nodes", "cell", "origin", "edges", "start", "goal", "episodes", "steps", "edge_steps"}
     if unknown := sorted(set(fields) - known):
         raise InputError(f"a map knows {', '.join(sorted(known))}, got {', '.join(unknown)}")

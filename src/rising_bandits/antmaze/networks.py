@@ -1,4 +1,4 @@
-"""Small multilayer networks as plain lists of weights, evaluated by numpy (acting) or JAX (learning)."""
+"""Small multilayer networks as lists of weights, evaluated by NumPy (to act) or by JAX (to learn)."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 ACTIONS = 8
+"""The number of joints, and so of numbers in an action."""
 
 Network = list[tuple[Any, Any]]
-"""Weights and biases, layer by layer."""
+"""The weights and biases of each layer."""
 
 
 def make_network(rng: np.random.Generator, sizes: Sequence[int]) -> Network:
-    """Uniform weights of the usual size, 1 / sqrt(inputs)."""
+    """A network with layers of these sizes; weights are uniform between plus and minus 1 / sqrt(inputs)."""
     layers: Network = []
     for inputs, outputs in itertools.pairwise(sizes):
         bound = 1.0 / np.sqrt(inputs)
@@ -25,7 +26,10 @@ def make_network(rng: np.random.Generator, sizes: Sequence[int]) -> Network:
 
 
 def evaluate(xp: Any, network: Network, x: Any, *, normalise: bool = False) -> Any:
-    """The outputs of a network with rectified hidden layers."""
+    """The outputs of a network with ReLU hidden layers, which are layer-normalised first if ``normalise`` is true.
+
+    ``xp`` is the array module, numpy or jax.numpy.
+    """
     for weights, bias in network[:-1]:
         x = x @ weights + bias
         if normalise:

@@ -1,4 +1,4 @@
-"""Pictures of the ant: by MuJoCo's offscreen renderer where it works, else drawn from above."""
+"""Pictures of the ant: by MuJoCo's offscreen renderer if it works, otherwise drawn from above by matplotlib."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ WIDTH, HEIGHT = 480, 360
 
 @lru_cache(maxsize=1)
 def can_render() -> bool:
-    """Whether MuJoCo can draw in this process. On a machine without a screen, set MUJOCO_GL=egl before the import."""
+    """Whether MuJoCo can draw in this process.
+
+    On a machine without a screen, it often can if the environment variable MUJOCO_GL is set to egl before the import.
+    """
     model = mujoco.MjModel.from_xml_string("<mujoco><worldbody><geom size='1'/></worldbody></mujoco>")
     try:
         with warnings.catch_warnings():
@@ -36,13 +39,13 @@ def can_render() -> bool:
                 renderer.update_scene(mujoco.MjData(model))
                 renderer.render()
     except Exception:
-        # What a missing screen or graphics library raises differs from system to system.
+        # Which error a missing screen or graphics library raises differs from system to system.
         return False
     return True
 
 
 class Camera:
-    """Looks at a maze from above and a little from the south."""
+    """A camera that looks at a maze from above, tilted a little to the south."""
 
     def __init__(self, model: mujoco.MjModel, maze: Maze, width: int = WIDTH, height: int = HEIGHT) -> None:
         self.model, self.maze, self.width, self.height = model, maze, width, height
@@ -54,8 +57,8 @@ class Camera:
         self._view.azimuth, self._view.elevation = 90.0, -82.0
 
     def picture(self, data: mujoco.MjData) -> Picture:
-        """A picture of the state of a simulation, height by width by 3."""
-        # After a reset nothing has computed yet where the parts are.
+        """A picture of the state of a simulation, an array of shape (height, width, 3)."""
+        # After a reset the positions of the parts have not been computed yet.
         mujoco.mj_kinematics(self.model, data)
         if self._renderer is not None:
             self._renderer.update_scene(data, self._view)
@@ -63,14 +66,14 @@ class Camera:
         return paint(self.maze, skeleton(self.model, data), self.width, self.height)
 
     def close(self) -> None:
-        """Give the graphics context back."""
+        """Release the graphics context."""
         if self._renderer is not None:
             self._renderer.close()
             self._renderer = None
 
 
 def skeleton(model: mujoco.MjModel, data: mujoco.MjData) -> list[Segment]:
-    """The ant's capsules as segments (from, to) in the plane."""
+    """The parts of the ant as line segments seen from above."""
     segments = []
     for geom in range(model.ngeom):
         if model.geom_type[geom] == mujoco.mjtGeom.mjGEOM_CAPSULE:
@@ -82,7 +85,7 @@ def skeleton(model: mujoco.MjModel, data: mujoco.MjData) -> list[Segment]:
 
 
 def skeletons(maze: Maze, walk: npt.ArrayLike) -> list[list[Segment]]:
-    """The ant's parts in the plane for each row of positions."""
+    """The parts of the ant seen from above, for each row of positions."""
     model = build(maze)
     data = mujoco.MjData(model)
     out = []
@@ -94,15 +97,15 @@ def skeletons(maze: Maze, walk: npt.ArrayLike) -> list[list[Segment]]:
 
 
 def film(maze: Maze, walk: npt.ArrayLike) -> tuple[list[Picture], str]:
-    """A picture for each row of positions, and what drew them.
+    """A picture for each row of positions, and a phrase that says what drew them.
 
-    MuJoCo chooses its graphics when it is imported, so the pictures are made by a process of their own, which
-    tries the ways that need no screen; where none works they are drawn from above.
+    MuJoCo chooses its graphics backend when it is imported. So the pictures are made by a separate process for each
+    backend until one works. If none works, the pictures are drawn from above by matplotlib.
     """
     with tempfile.TemporaryDirectory() as folder:
         given, made = Path(folder) / "walk.npy", Path(folder) / "film.npz"
         np.save(given, np.asarray(walk, dtype=np.float64))
-        # What the user chose, or MuJoCo's own choice (right where there is a screen, and on macOS and Windows).
+        # First the user's choice, or else MuJoCo's default (which works with a screen, and on macOS and Windows).
         for backend in dict.fromkeys([os.environ.get("MUJOCO_GL", ""), "egl", "osmesa"]):
             command = [sys.executable, "-m", __name__, json.dumps(maze.as_dict()), str(given), str(made)]
             environment = {**os.environ, **({"MUJOCO_GL": backend} if backend else {})}
@@ -116,6 +119,7 @@ def film(maze: Maze, walk: npt.ArrayLike) -> tuple[list[Picture], str]:
 
 
 def _main(arguments: Sequence[str]) -> None:
+    """Draw the pictures of a film in this process; exits with code 1 if MuJoCo cannot draw."""
     maze = Maze.from_dict(json.loads(arguments[0]))
     model = build(maze)
     data = mujoco.MjData(model)

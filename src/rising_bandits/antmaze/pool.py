@@ -1,4 +1,4 @@
-"""Many training runs, one process and one core each."""
+"""Training of many runs in parallel, each in a process of its own on one core."""
 
 from __future__ import annotations
 
@@ -19,27 +19,30 @@ from rising_bandits.errors import RisingBanditsError
 from rising_bandits.experiments.workers import WORKING, begin_worker, count_workers, stopping, wait_for
 
 _RECENT = 50
-"""Tries of an edge over which its success is shown."""
+"""How many tries of an edge its success in progress reports is measured over."""
 
 _shared: dict[str, Any] = {}
+"""What a worker process got from its parent."""
 
 
 @dataclass(frozen=True)
 class News:
-    """How a run is getting on."""
+    """The progress of a run."""
 
     number: int
-    """Its place in the plan."""
+    """The position of the run in the plan."""
     episode: int
+    """How many episodes were played."""
     seconds: float
+    """How long it was trained."""
     path: tuple[int, ...]
-    """The edges chosen last."""
+    """The path of the last episode, as edges."""
     success: tuple[float, ...]
-    """For each edge, the share of its last tries that succeeded; NaN where it was never tried."""
+    """For each edge the success rate over its last tries; NaN if it was never tried."""
 
 
 def news(number: int, training: Training, seconds: float) -> News:
-    """What there is to say after an episode."""
+    """The progress of a run after an episode."""
     arms, steps = np.array(training.record.arm), np.array(training.record.steps)
     success = []
     for arm in range(len(training.maze.edges)):
@@ -49,22 +52,25 @@ def news(number: int, training: Training, seconds: float) -> News:
 
 
 def one_core() -> None:
-    """Have this process compute on one core; must come before JAX computes anything.
+    """Make this process compute on one core. Call it before JAX computes anything.
 
-    Beside speed it is a matter of sameness: how XLA divides a product among threads changes its last bits.
+    One core per run is fast if there are many runs. It also makes results reproducible: the number of threads among
+    which XLA divides a matrix product changes the last bits of the result.
     """
-    # XLA asks this variable, before the machine, how many threads to start; its flags for that have no effect.
+    # XLA reads the number of threads from this variable before it asks the system; its own flags have no effect.
     os.environ["NPROC"] = "1"
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 def _start_worker(queue: Any, stop: Any) -> None:
+    """Prepare a worker process: ``queue`` takes its news, ``stop`` is the event to stop."""
     one_core()
     begin_worker(stop)
     _shared["queue"] = queue
 
 
 def _work(number: int, spec: TrainSpec, folder: str, checkpoint_seconds: float) -> None:
+    """Train run ``number`` of the plan in a worker process."""
     said = [0.0]
 
     def report(training: Training, seconds: float) -> None:
@@ -84,9 +90,30 @@ def train_all(
     progress: Callable[[News], None] | None = None,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
 ) -> list[Result]:
-    """Train whatever is not finished in the folder yet, and return all results in the order of the plan.
+    """Train the runs that are not finished in the folder yet, and return all results in the order of ``specs``.
 
-    Stopped at any moment, it goes on where it was when called again. A run's result depends on its spec alone.
+    After an interruption the same call continues from the last checkpoints. The result of a run depends on its spec
+    alone.
+
+    Parameters
+    ----------
+    specs
+        The runs.
+    folder
+        The folder that holds a sub-folder for each run.
+    workers
+        How many runs at the same time; by default one for each core that this process may use.
+    progress
+        Called with the news of a run about once a second.
+    checkpoint_seconds
+        How often a run in progress is saved.
+
+    Raises
+    ------
+    InputError
+        The folder holds a run of the same name with other settings.
+    RisingBanditsError
+        A worker process was killed.
     """
     workers = count_workers(workers)
     places = [RunFolder(folder, spec) for spec in specs]
@@ -100,7 +127,7 @@ def train_all(
             futures = [pool.submit(_work, number, specs[number], str(folder), checkpoint_seconds) for number in todo]
 
             def look() -> None:
-                # Emptied whether anybody listens or not: a full pipe would halt the workers.
+                # The queue is emptied even if there is no progress function: a full pipe would block the workers.
                 while not queue.empty():
                     latest = queue.get()
                     if progress is not None:

@@ -1,4 +1,4 @@
-"""What a training run leaves behind: every try of an edge, where the ant was, and how it walked at the end."""
+"""The log of a training run: every try of an edge, every chosen path, and where the ant was."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from rising_bandits.antmaze.mazes import Maze
 from rising_bandits.errors import InputError
 
 CELL = 0.5
-"""Width of the cells in which positions are counted."""
+"""The width of the cells in which positions are counted."""
 MARKS = (100, 500)
-"""Episodes at which pictures are taken, beside the last."""
+"""The episodes after which a copy of the position counts is kept; another is kept after the last episode."""
 
 Counts = npt.NDArray[np.int64]
 
@@ -25,22 +25,23 @@ class Record:
     """The log of a run, episode by episode."""
 
     maze: Maze
+    """The maze of the run."""
     episode: list[int] = field(default_factory=list)
-    """For each try: its episode, from 1."""
+    """For each try its episode, counted from 1."""
     arm: list[int] = field(default_factory=list)
-    """For each try: the edge."""
+    """For each try its edge."""
     steps: list[int] = field(default_factory=list)
-    """For each try: the steps it took; 0 where it failed."""
+    """For each try the number of steps it took; 0 if it failed."""
     successes: int = field(init=False, default=0)
-    """How many tries reached their node."""
+    """How many tries succeeded."""
     paths: list[tuple[int, ...]] = field(default_factory=list)
-    """For each episode: the edges that were chosen, in order."""
+    """For each episode the edges of the chosen path, in order."""
     env_steps: list[int] = field(default_factory=list)
-    """For each episode: steps of the world since the start, warm-up included."""
+    """For each episode the number of steps since the start of the run, with the warm-up."""
     positions: Counts = field(init=False)
-    """How often the torso was in each cell, by rows of y and columns of x."""
+    """How often the torso was in each cell; rows are y, columns are x."""
     pictures: dict[int, Counts] = field(default_factory=dict)
-    """``positions`` as they stood after some episodes."""
+    """Copies of ``positions`` after some episodes; see `MARKS`."""
 
     def __post_init__(self) -> None:
         box = self.maze.bounds
@@ -49,18 +50,22 @@ class Record:
 
     @property
     def episodes(self) -> int:
-        """Episodes so far."""
+        """The number of episodes so far."""
         return len(self.paths)
 
     def visit(self, observations: Floats) -> None:
-        """Count where the torso was."""
+        """Count the positions of the torso in some observations."""
         box = self.maze.bounds
         rows = np.clip(((observations[:, 1] - box.bottom) / CELL).astype(int), 0, self.positions.shape[0] - 1)
         columns = np.clip(((observations[:, 0] - box.left) / CELL).astype(int), 0, self.positions.shape[1] - 1)
         np.add.at(self.positions, (rows, columns), 1)
 
     def close(self, path: tuple[int, ...], tries: list[tuple[int, int]], env_steps: int, last: bool) -> None:
-        """End an episode: the path chosen, its tries as (edge, steps or 0), the world's clock."""
+        """Add an episode.
+
+        ``path`` is the chosen path, ``tries`` are pairs (edge, steps or 0), ``env_steps`` is the number of steps since
+        the start of the run, and ``last`` says whether this is the last episode.
+        """
         self.paths.append(path)
         self.env_steps.append(env_steps)
         for arm, steps in tries:
@@ -72,7 +77,7 @@ class Record:
             self.pictures[self.episodes] = self.positions.copy()
 
     def dump(self) -> dict[str, Any]:
-        """Plain arrays."""
+        """The log as arrays for a file."""
         longest = max((len(path) for path in self.paths), default=1)
         paths = np.full((self.episodes, longest), -1, dtype=np.int16)
         for row, path in zip(paths, self.paths, strict=True):
@@ -88,7 +93,7 @@ class Record:
 
     @classmethod
     def load(cls, maze: Maze, data: Any) -> Record:
-        """The inverse of `dump`."""
+        """A log from the arrays of a file, which are checked; the inverse of `dump`."""
         record = cls(maze)
         tries, paths, positions = (np.asarray(data[name]) for name in ("tries", "paths", "positions"))
         record.episode, record.arm, record.steps = (row.tolist() for row in tries)
@@ -113,7 +118,7 @@ class Record:
         return record
 
     def rewards(self) -> Floats:
-        """The reward of each episode: one over its steps where the whole path was walked, else 0."""
+        """The reward of each episode: one over its steps if the whole path was walked, otherwise 0."""
         out = np.zeros(self.episodes)
         tried, total, failed = np.zeros(self.episodes, int), np.zeros(self.episodes), np.zeros(self.episodes, bool)
         for episode, steps in zip(self.episode, self.steps, strict=True):
@@ -125,7 +130,7 @@ class Record:
         return out
 
     def outcomes(self, arm: int) -> tuple[Ints, Floats]:
-        """Of one edge: the episodes of its tries, and their outcomes (one over the steps, or 0)."""
+        """The episodes of all tries of an edge, and their outcomes: one over the steps, or 0."""
         chosen = np.array(self.arm) == arm
         steps = np.array(self.steps, dtype=float)[chosen]
         inverse = np.divide(1.0, steps, out=np.zeros_like(steps), where=steps > 0)

@@ -1,14 +1,14 @@
-"""Outcome curves measured from trained runs, as the small file that the tasks ``antmaze-*`` replay.
+"""Measure outcome curves from trained runs and write them to the file that the tasks ``antmaze-*`` replay.
 
-For each edge and each number of its own tries, the chance of success and the mean outcome are averaged over all
-runs that tried it so often, in blocks of at least `BLOCK` tries, so that no end rests on a few lucky ones. Both are
-made non-decreasing by isotonic regression (weighted least squares under the order, by pooling adjacent violators) and
-kept at few knots. An edge that is blocked by a wall stays at 0. A passable edge with fewer than `ENOUGH` tries in all
-borrows the curve of all passable edges together, and the file says which did. A run of the policy ``tour`` tries
-every edge that any path can try: it is on a path, and not behind a wall there.
+For each edge, the chance of success and the mean outcome are measured as functions of the number of its tries. They are
+averaged over all runs, in blocks of at least `BLOCK` tries, so that no value depends on a few lucky tries. Both curves
+are then made non-decreasing by isotonic regression and kept at up to `KNOTS` knots. An edge that a wall blocks stays at
+0. A passable edge with fewer than `ENOUGH` tries in all runs together gets the curve of all passable edges pooled; the
+file marks it as borrowed. A run of the policy ``tour`` tries every edge that an ant can reach.
 
-What is kept is rested: the chance at the n-th try of an edge. In training an edge also gains from what the ant learns
-on others, so a replay is easier to predict than training and not the same; it is for testing policies.
+A replay is rested: the chance of success of an edge depends only on the number of its own tries. In training an edge
+also gains from what the ant learns on other edges. So a replay differs from training and is easier to predict. It
+serves to test policies.
 """
 
 from __future__ import annotations
@@ -29,12 +29,15 @@ from rising_bandits.errors import InputError
 from rising_bandits.problems.recorded import FORMAT
 
 ENOUGH = 200
+"""The least number of tries for which an edge gets a curve of its own."""
 BLOCK = 50
+"""The least number of tries in a block."""
 KNOTS = 48
+"""The largest number of knots of a curve."""
 
 
 def _rising(tries: Sequence[Floats]) -> tuple[Floats, Floats]:
-    """Non-decreasing chance of success and mean outcome by number of tries, over several runs of one edge."""
+    """Non-decreasing curves of success chance and mean outcome by number of tries, from the outcomes of some runs."""
     length = max(values.size for values in tries)
     count, success, total = np.zeros(length), np.zeros(length), np.zeros(length)
     for values in tries:
@@ -50,12 +53,12 @@ def _rising(tries: Sequence[Floats]) -> tuple[Floats, Floats]:
         )
         for sums in (success, total)
     )
-    # The order of rounding must not make a success bring more than is possible.
+    # An outcome is at most 1, so the mean cannot exceed the chance; rounding errors must not break this.
     return chance, np.minimum(mean, chance)
 
 
 def _blocks(count: Floats) -> list[int]:
-    """Where blocks of at least `BLOCK` tries begin; what is left at the end goes to the last one.
+    """Where blocks of at least `BLOCK` tries begin; the last block takes the tries that are left over.
 
     >>> _blocks(np.full(120, 1.0)), _blocks(np.full(120, 25.0))[:3], _blocks(np.ones(3))
     ([0, 50], [0, 2, 4], [0])
@@ -70,13 +73,13 @@ def _blocks(count: Floats) -> list[int]:
 
 
 def _knots(values: Floats) -> list[int]:
-    """Few places between which the curve is taken as straight: from first to last, evenly spaced in the logarithm."""
+    """The positions of the knots of a curve, from first to last, evenly spaced on a logarithmic scale."""
     places = np.unique(np.geomspace(1, values.size, KNOTS).round().astype(int) - 1)
     return [int(place) for place in places]
 
 
 def record(results: Sequence[Result]) -> dict[str, Any]:
-    """The curves of one maze from its trained runs, as plain data."""
+    """The recording of a maze from trained runs, as plain data."""
     check_alike(results)
     maze = results[0].maze
     tries = [[result.record.outcomes(arm)[1] for result in results] for arm in range(len(maze.edges))]
@@ -121,7 +124,7 @@ def record(results: Sequence[Result]) -> dict[str, Any]:
 
 
 def check_walls(maze: Maze, results: Sequence[Result]) -> list[str]:
-    """Blocked edges that some run nevertheless walked: there must be none."""
+    """The edges that a run walked although walls block them; there should be none."""
     return [
         label
         for arm, (label, free) in enumerate(zip(maze.labels, maze.passable, strict=True))
@@ -130,7 +133,20 @@ def check_walls(maze: Maze, results: Sequence[Result]) -> list[str]:
 
 
 def write_recording(results: Sequence[Result], path: Path) -> dict[str, Any]:
-    """Write the file of one maze and return what it holds."""
+    """Write the recording of a maze to a JSON file and return its content.
+
+    Parameters
+    ----------
+    results
+        Finished runs on one maze with the same settings.
+    path
+        The file to write.
+
+    Raises
+    ------
+    InputError
+        The runs do not fit together, no passable edge was tried, or an edge was walked that walls block.
+    """
     data = record(results)
     if walked := check_walls(results[0].maze, results):
         raise InputError(

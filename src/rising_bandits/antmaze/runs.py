@@ -1,8 +1,9 @@
-"""A training run as data, on disk: checkpoints that are whole or not there, and a small file of results.
+"""Training runs as data and on disk: specs, checkpoints and results.
 
-A run folder holds ``checkpoint.npz`` (networks, optimiser, bandit, random states, log), ``replay.bin`` (the
-ant's memory, a file that only grows) and, at the end, ``result.npz``. The checkpoint names how many rows of
-``replay.bin`` belong to it, is written aside and renamed, and is only ever replaced by a later one.
+The folder of a run in progress holds ``checkpoint.npz`` (networks, optimiser state, policy, random generators and log)
+and ``replay.bin`` (the replay buffer). A finished run has only ``result.npz``, and an empty lock file. The checkpoint
+says how many rows of ``replay.bin`` belong to it. It is written under a temporary name and then renamed, so that it is
+always complete, and only a checkpoint of a later episode replaces it.
 """
 
 from __future__ import annotations
@@ -31,15 +32,31 @@ from rising_bandits.experiments.plan import PAPER_POLICIES, make_policy, parse_p
 from rising_bandits.problems.recorded import SHARE, SIGMA
 
 FORMAT = 2
-"""2: a run holds its maze, not only its name."""
+"""The format of run files. Since format 2 a run holds its whole maze and not only the name."""
 POLICIES = (*PAPER_POLICIES, "oracle")
-"""The paper's six, and the constant optimal path."""
+"""The six policies of the paper, and ``oracle``, the constant optimal path."""
 CHECKPOINT_SECONDS = 60.0
+"""How often a run in progress is saved."""
 
 
 @dataclass(frozen=True)
 class TrainSpec:
-    """One run, complete.
+    """Everything that defines one training run. `make` fills in the defaults of the experiment.
+
+    Parameters
+    ----------
+    maze
+        The maze.
+    policy
+        The name of the policy.
+    parameters
+        The arguments of the policy.
+    episodes
+        The number of episodes.
+    seed
+        The seed of the run.
+    settings
+        The settings of the low-level agent, as `Settings.as_dict` returns them.
 
     >>> TrainSpec.make("easy", "crucb", episodes=100).parameters
     {'epsilon': 0.25, 'sigma': 0.0001}
@@ -62,7 +79,28 @@ class TrainSpec:
         seed: int = 0,
         settings: str | Settings = "cpu",
     ) -> TrainSpec:
-        """A run by names; windows are a quarter of the plays and sigma is 0.0001, unless the policy says otherwise."""
+        """A run with the defaults of this experiment.
+
+        Windows are a quarter of the plays and ``sigma`` is 0.0001, unless the text of the policy sets them.
+
+        Parameters
+        ----------
+        maze
+            A `Maze`, the name of a built-in one, or the path of a TOML file.
+        policy
+            The policy as text, such as ``crucb`` or ``crucb(upward=True)``.
+        episodes
+            The number of episodes; by default the maze's own.
+        seed
+            The seed of the run.
+        settings
+            The name of a preset, or settings of the low-level agent.
+
+        Raises
+        ------
+        InputError
+            An argument is wrong, or the policy cannot run for so few episodes.
+        """
         plan = mazes.get(maze) if isinstance(maze, str) else maze
         name, parameters = _policy(plan, policy)
         chosen = preset(settings, plan) if isinstance(settings, str) else settings
@@ -74,7 +112,7 @@ class TrainSpec:
 
     @property
     def label(self) -> str:
-        """The policy with the parameters that differ from this experiment's, for tables and figures.
+        """The policy with the parameters that differ from the defaults of this experiment, for tables and figures.
 
         >>> TrainSpec.make("easy", "crucb(epsilon=0.25, upward=True)").label
         'crucb(upward=True)'
@@ -85,12 +123,12 @@ class TrainSpec:
 
     @property
     def key(self) -> str:
-        """A file name for the run."""
+        """The name of the run's folder: maze, policy and seed."""
         parts = (self.maze.name, self.label, str(self.seed))
         return "-".join(re.sub(r"[^A-Za-z0-9.-]+", "-", part).strip("-") for part in parts)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """The spec as plain data, ready for JSON."""
         return {
             "format": FORMAT,
             "maze": self.maze.as_dict(),
@@ -103,14 +141,25 @@ class TrainSpec:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> TrainSpec:
-        """The inverse of `as_dict`."""
+        """A spec from plain data.
+
+        Parameters
+        ----------
+        data
+            What `as_dict` returned.
+
+        Raises
+        ------
+        InputError
+            The data has another format.
+        """
         if data.get("format") != FORMAT:
             raise InputError(f"format of an AntMaze run must be {FORMAT}, got {data.get('format')!r}")
         fields = {name: value for name, value in data.items() if name != "format"}
         return cls(**{**fields, "maze": mazes.Maze.from_dict(data["maze"])})
 
     def begin(self) -> Training:
-        """The run at its first episode."""
+        """A new `Training` of this run, before its first episode."""
         return Training(
             self.maze,
             make_policy(self.policy, self.parameters),
@@ -121,13 +170,13 @@ class TrainSpec:
 
 
 def _policy(maze: mazes.Maze, text: str) -> tuple[str, dict[str, Any]]:
-    """A policy with the defaults of this experiment filled in."""
+    """The name and parameters of a policy, with the defaults of this experiment filled in."""
     name, parameters = parse_policy(with_windows(text, SHARE))
     if name == "oracle":
         parameters = {"super_arm": maze.arms(maze.shortest), **parameters}
     if name == "tour":
         parameters = {"super_arms": [maze.arms(nodes) for nodes in maze.tour], **parameters}
-    # A policy that measures the noise itself, or needs not know it, is left to do so.
+    # Only policies that need sigma get it; others estimate the noise themselves or do not use it.
     if make_policy(name, parameters).parameters().get("sigma") is not None:
         parameters = {"sigma": SIGMA, **parameters}
     return name, dict(sorted(parameters.items()))
@@ -135,14 +184,24 @@ def _policy(maze: mazes.Maze, text: str) -> tuple[str, dict[str, Any]]:
 
 @dataclass(frozen=True)
 class Result:
-    """What a finished run left behind."""
+    """The result of a finished run.
+
+    Attributes
+    ----------
+    spec
+        The spec of the run.
+    record
+        The log of the run.
+    walk
+        The positions of the ant on a walk of its last path without noise, one row of 15 numbers per step.
+    seconds
+        How long the training took, without interruptions.
+    """
 
     spec: TrainSpec
     record: Record
     walk: np.ndarray[Any, np.dtype[np.float32]]
-    """Positions of the ant on its last path, walked without noise."""
     seconds: float
-    """Time of training, over all its parts."""
 
     @property
     def maze(self) -> mazes.Maze:
@@ -151,24 +210,36 @@ class Result:
 
     @property
     def competes(self) -> bool:
-        """Whether its regret says something: a tour is there to measure edges, not to be compared."""
+        """Whether the run belongs into comparisons of regret; runs of ``tour`` do not, they only measure edges."""
         return self.spec.policy != "tour"
 
 
 def _write_npz(path: Path, arrays: dict[str, Any], *, small: bool) -> None:
+    """Write arrays to a file, compressed if ``small``."""
     with replacing(path) as aside, aside.open("wb") as file:
         (np.savez_compressed if small else np.savez)(file, **arrays)
 
 
 def _read_npz(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The arrays of a file, and the plain data among them."""
+    """The arrays of a file, and the plain data that is stored with them."""
     with path.open("rb") as file, np.load(file, allow_pickle=False) as data:
         arrays = {name: data[name] for name in data.files}
     return arrays, json.loads(str(arrays["meta"]))
 
 
 def read_result(path: str | Path) -> Result:
-    """A finished run from its file, or from its folder."""
+    """Read the result of a finished run.
+
+    Parameters
+    ----------
+    path
+        The file of the result, or the folder of the run.
+
+    Raises
+    ------
+    InputError
+        There is no result, or it cannot be read.
+    """
     path = Path(path)
     path = path / "result.npz" if path.is_dir() else path
     try:
@@ -178,12 +249,23 @@ def read_result(path: str | Path) -> Result:
     except FileNotFoundError:
         raise InputError(f"there is no finished AntMaze run at {str(path)!r}") from None
     except Exception as error:
-        # A damaged file, or one of something else, can fail in any way: in zlib, in numpy, in our own checks.
+        # A damaged or foreign file can raise many kinds of errors: of zlib, of numpy, or of the checks here.
         raise InputError(f"{str(path)!r} is not the result of an AntMaze run: {error}") from None
 
 
 def find_results(places: Iterable[str | Path]) -> list[Result]:
-    """All finished runs in files, run folders and folders of them, by maze, policy and seed."""
+    """All finished runs in some places, sorted by maze, policy and seed.
+
+    Parameters
+    ----------
+    places
+        Result files, run folders, or folders that hold them.
+
+    Raises
+    ------
+    InputError
+        A place does not exist, a file is not a result, or there is none.
+    """
     files: list[Path] = []
     for place in map(Path, places):
         if not place.exists():
@@ -197,7 +279,10 @@ def find_results(places: Iterable[str | Path]) -> list[Result]:
 
 
 def find_alike(results: Sequence[Result], folder: Path) -> list[Result]:
-    """Some runs, and all others in a folder of runs that can be put beside them; what cannot be read is left alone."""
+    """The given runs, and all runs in a folder with the same maze, settings and number of episodes as the first.
+
+    Files in the folder that cannot be read are ignored.
+    """
     found = {result.spec.key: result for result in results}
     kind = results[0].spec
     for path in sorted(folder.glob("*/result.npz")):
@@ -210,12 +295,13 @@ def find_alike(results: Sequence[Result], folder: Path) -> list[Result]:
 
 
 def _sorted(results: Iterable[Result]) -> list[Result]:
+    """Runs sorted by maze, policy and seed."""
     order = {name: place for place, name in enumerate(POLICIES)}
     return sorted(results, key=lambda r: (r.maze.name, order.get(r.spec.policy, len(order)), r.spec.label, r.spec.seed))
 
 
 def check_alike(results: Sequence[Result]) -> None:
-    """Refuse runs that cannot be put side by side: of different mazes or settings, or the same run twice."""
+    """Raise `InputError` if runs cannot be compared: they differ in maze or settings, or one was given twice."""
     seen: set[tuple[Any, ...]] = set()
     for result in results:
         spec, first = result.spec, results[0].spec
@@ -232,7 +318,15 @@ def check_alike(results: Sequence[Result]) -> None:
 
 
 class RunFolder:
-    """Where one run is kept while it goes on, and after."""
+    """The folder of one run, in progress or finished.
+
+    Parameters
+    ----------
+    folder
+        The folder that holds the folders of all runs.
+    spec
+        The run.
+    """
 
     def __init__(self, folder: str | Path, spec: TrainSpec) -> None:
         self.spec = spec
@@ -242,13 +336,14 @@ class RunFolder:
         )
 
     def check(self) -> None:
-        """Refuse a folder with a result or a checkpoint of another run, before anything is trained."""
+        """Raise `InputError` if the folder holds a result or a checkpoint of a run with other settings."""
         if self.result.exists():
             self._check(self.result, read_result(self.result).spec.as_dict())
         elif self.checkpoint.exists():
             self._read_checkpoint()
 
     def _read_checkpoint(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The arrays and the plain data of the checkpoint, which must be of this run."""
         try:
             arrays, meta = _read_npz(self.checkpoint)
             spec = dict(meta["spec"])
@@ -258,7 +353,15 @@ class RunFolder:
         return arrays, meta
 
     def open(self) -> tuple[Training, float]:
-        """The run where it was stopped, or at its first episode, and the seconds spent on it so far."""
+        """The training, and how many seconds it has taken so far.
+
+        It continues from the checkpoint if there is one; otherwise it is new.
+
+        Raises
+        ------
+        InputError
+            The checkpoint cannot be read or is of another run.
+        """
         if not self.checkpoint.exists():
             return self.spec.begin(), 0.0
         arrays, meta = self._read_checkpoint()
@@ -270,7 +373,7 @@ class RunFolder:
         return training, float(meta["seconds"])
 
     def _check(self, path: Path, have: dict[str, Any]) -> None:
-        """Refuse a file of another run, and say in what it differs."""
+        """Raise `InputError` if a file is of another run, and say in what it differs."""
         have, want = (json.loads(json.dumps(spec)) for spec in (have, self.spec.as_dict()))
         if differ := _differing(have, want):
             raise InputError(
@@ -279,7 +382,20 @@ class RunFolder:
             )
 
     def save(self, training: Training, seconds: float) -> None:
-        """Write a checkpoint, unless there is one already of a later episode."""
+        """Write a checkpoint.
+
+        Parameters
+        ----------
+        training
+            The training.
+        seconds
+            How long it has taken so far.
+
+        Raises
+        ------
+        InputError
+            There is a checkpoint of a later episode, or of another run.
+        """
         self.path.mkdir(parents=True, exist_ok=True)
         rows = 0
         if self.checkpoint.exists():
@@ -303,7 +419,15 @@ class RunFolder:
         _write_npz(self.checkpoint, {**training.record.dump(), **arrays, "meta": json.dumps(meta)}, small=False)
 
     def finish(self, training: Training, seconds: float) -> Result:
-        """Write the result, and drop what only a run in progress needs."""
+        """Write the result, delete the checkpoint and the replay buffer, and return the result.
+
+        Parameters
+        ----------
+        training
+            The finished training.
+        seconds
+            How long it took.
+        """
         walk = training.walk_last().astype(np.float32)
         meta = json.dumps({"spec": self.spec.as_dict(), "seconds": seconds})
         self.path.mkdir(parents=True, exist_ok=True)
@@ -312,21 +436,27 @@ class RunFolder:
         return Result(self.spec, training.record, walk, seconds)
 
     def finished(self) -> bool:
-        """Whether there is a result; what a process left that was killed right after writing it is dropped."""
+        """Whether the run has a result. Files that a killed process left beside a result are deleted."""
         if self.result.exists() and (self.checkpoint.exists() or self.replay.exists()):
             with self.locked():
                 pass
         return self.result.exists()
 
     def _clean(self) -> None:
-        """Drop what a finished run does not need, and what was written aside by one that was killed."""
+        """Delete temporary files, and the checkpoint and replay buffer of a finished run."""
         finished = (self.checkpoint, self.replay) if self.result.exists() else ()
         for path in (*finished, *self.path.glob(".*.tmp")):
             path.unlink(missing_ok=True)
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Nobody else trains in this folder meanwhile; the lock goes with the process, however it ends."""
+        """Lock the folder against other processes that train. The lock ends with the process, however it ends.
+
+        Raises
+        ------
+        InputError
+            Another process has the lock, or the folder cannot be made.
+        """
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError):
@@ -336,7 +466,7 @@ class RunFolder:
                 import fcntl
 
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except ImportError:  # pragma: no cover - no such locks on this system
+            except ImportError:  # pragma: no cover - this system has no such locks
                 pass
             except OSError:
                 raise InputError(f"another process is training in {str(self.path)!r}") from None
@@ -345,7 +475,7 @@ class RunFolder:
 
 
 def _differing(have: Any, want: Any, name: str = "") -> list[str]:
-    """The names of what differs, as in ``settings.batch``."""
+    """The names of the entries that differ, such as ``settings.batch``."""
     if isinstance(have, dict) and isinstance(want, dict) and name != "maze":
         keys = dict.fromkeys([*want, *have])
         return [part for key in keys for part in _differing(have.get(key), want.get(key), f"{name}.{key}".strip("."))]
@@ -360,10 +490,33 @@ def train(
     stopping: Callable[[], bool] = lambda: False,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
 ) -> Result | None:
-    """Train to the end, from where it was stopped; None where it was asked to stop before.
+    """Train one run to its end, continuing from its checkpoint if there is one.
 
-    Killed at any moment and called again, it ends with the same result as if it had not been. The last bits may
-    depend on how many threads JAX has; `pool.one_core`, called before JAX is used, settles that for all machines.
+    A run that was interrupted at any moment ends with the same result as one that was not. The last bits of the result
+    may depend on the number of threads that JAX uses. To rule this out, call `pool.one_core` before JAX is used.
+
+    Parameters
+    ----------
+    spec
+        The run.
+    folder
+        The folder that holds the folders of all runs.
+    progress
+        Called after each episode with the training and the seconds it has taken so far.
+    stopping
+        Called after each episode; if it returns True, a checkpoint is written and training stops.
+    checkpoint_seconds
+        How often a checkpoint is written.
+
+    Returns
+    -------
+    Result or None
+        The result; None if ``stopping`` ended the training before its last episode.
+
+    Raises
+    ------
+    InputError
+        The folder holds another run of the same name, or another process trains this run.
     """
     place = RunFolder(folder, spec)
     place.check()

@@ -1,4 +1,4 @@
-"""How the low-level agent learns: every number in one frozen, comparable place, with two presets."""
+"""The settings of the low-level agent, with two presets."""
 
 from __future__ import annotations
 
@@ -10,63 +10,110 @@ from rising_bandits.antmaze.mazes import Maze
 from rising_bandits.errors import InputError
 
 VIEWS = ("symmetric", "plain")
+"""The values of ``view``."""
 INTEGRATORS = ("RK4", "implicitfast", "Euler")
+"""The values of ``integrator``."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Goal-conditioned TD3 (Fujimoto et al., 2018) with hindsight (Andrychowicz et al., 2017).
+    """Settings of goal-conditioned TD3 (Fujimoto et al., 2018) with hindsight (Andrychowicz et al., 2017).
 
-    The defaults are the preset ``cpu``, chosen for one core; the guide to AntMaze tells how.
+    The defaults are the preset ``cpu``, which was chosen for training on one core.
+
+    Parameters
+    ----------
+    view
+        What the networks see: ``symmetric`` (seen from the body, with eight symmetric situations mapped to one) or
+        ``plain``.
+    feel
+        How far from its torso the ant feels walls, in eight directions; 0 for not at all.
+    hidden
+        The sizes of the hidden layers.
+    layer_norm
+        Whether the critics normalise their hidden layers.
+    actor_rate, critic_rate
+        The learning rates of the actor and of the critics.
+    discount
+        The discount per step.
+    n_step
+        How many steps of rewards a target sums before it uses the critics' own estimate.
+    polyak
+        The share of their old weights that the target networks keep at an update.
+    polyak_every
+        How many updates of the critics there are for one update of the target networks.
+    actor_every
+        How many updates of the critics there are for one update of the actor.
+    batch
+        The number of transitions in an update.
+    lowest
+        Targets are clipped to [lowest, 0]. The smallest possible value is -1 / (1 - discount).
+    smooth
+        The standard deviation of the noise on target actions, which is clipped at 2.5 deviations.
+    noise
+        The standard deviation of the noise on actions, as a share of the largest torque.
+    random_share
+        The share of actions that are uniformly random at the start.
+    random_share_end
+        The same share after ``random_successes`` successful tries of edges.
+    random_successes
+        How many successful tries it takes until the share has fallen to ``random_share_end``. An ant that does not
+        walk yet thus goes on exploring.
+    hold
+        How many steps a random action is held; longer actions move the ant further.
+    penalty
+        The weight of the squared action in the actor's loss. With a small weight most torques are at their limits and
+        the ant learns to walk later.
+    relabel
+        The share of goals that are replaced by a position reached later in the same episode.
+    relabel_within
+        How many steps later at most.
+    reach
+        When the ant acts, a goal that is farther away than this is moved to this distance.
+    steps_per_update
+        How many steps of the ant there are for one update.
+    chunk
+        How many updates are compiled into one call.
+    warm_up
+        How many episodes of random actions there are before the first episode.
+    integrator
+        MuJoCo's integrator: ``RK4``, ``implicitfast`` or ``Euler``.
+
+    Raises
+    ------
+    InputError
+        A setting is wrong.
 
     >>> Settings(batch=128).batch
     128
     """
 
     view: str = "symmetric"
-    """What the networks see: ``symmetric`` (from the body, eight symmetric situations as one), or ``plain``."""
     feel: float = 3.0
-    """How far from its torso the ant feels walls, in eight directions; 0 for not at all."""
     hidden: tuple[int, ...] = (128, 128)
     layer_norm: bool = True
-    """Whether the critics normalise their hidden layers."""
     actor_rate: float = 1e-3
     critic_rate: float = 1e-3
     discount: float = 0.98
     n_step: int = 5
-    """Rewards of so many steps come before the critic's own estimate."""
     polyak: float = 0.995
-    """What the target networks keep of themselves at each of their updates."""
     polyak_every: int = 1
     actor_every: int = 2
     batch: int = 256
     lowest: float = -50.0
-    """Targets are clipped to [lowest, 0]; -1 / (1 - discount) is the least that can be true."""
     smooth: float = 0.2
-    """Deviation of the noise on target actions, cut at two and a half deviations."""
     noise: float = 0.1
-    """Deviation of the noise on actions, as a share of the largest torque."""
     random_share: float = 0.2
-    """Share of actions that are uniformly random, at first."""
     random_share_end: float = 0.01
-    """The same once ``random_successes`` edges were reached."""
     random_successes: int = 300
-    """Edges reached while the share of random actions falls: an ant that does not walk yet goes on exploring."""
     hold: int = 5
-    """Steps for which a random action is held, to move the ant further."""
     penalty: float = 1.0
-    """Weight of the squared action in the actor's loss: with little, torques go to their ends and walking is late."""
     relabel: float = 0.8
-    """Share of goals replaced by a place reached later in the same episode."""
     relabel_within: int = 100
-    """At most so many steps later."""
     reach: float = 2.0
-    """While acting, a goal further away than this is pulled to this distance."""
     steps_per_update: int = 3
     chunk: int = 10
-    """Updates compiled into one call."""
     warm_up: int = 50
-    """Episodes of random actions before the first episode that counts."""
     integrator: str = "RK4"
 
     def __post_init__(self) -> None:
@@ -92,12 +139,23 @@ class Settings:
         _checks.number("lowest", self.lowest, high=0.0, open_high=True)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """The settings as plain data, ready for JSON."""
         return {**asdict(self), "hidden": list(self.hidden)}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
-        """The inverse of `as_dict`."""
+        """Settings from plain data; missing ones have their defaults.
+
+        Parameters
+        ----------
+        data
+            What `as_dict` returned.
+
+        Raises
+        ------
+        InputError
+            A setting is not known or wrong.
+        """
         known = {field.name for field in fields(cls)}
         if unknown := sorted(set(data) - known):
             raise InputError(f"settings know {', '.join(sorted(known))}, got {', '.join(unknown)}")
@@ -124,10 +182,25 @@ PAPER = Settings(
     hold=1,
 )
 PRESETS = {"cpu": CPU, "paper": PAPER}
+"""The presets by name: ``cpu`` for one core, and ``paper`` with the settings of the paper."""
 
 
 def preset(name: str, maze: Maze) -> Settings:
-    """A preset for a maze: ``paper`` has 200 random episodes first on the easy maze and 500 on the complex one.
+    """The settings of a preset for a maze.
+
+    The preset ``paper`` has a warm-up of 500 episodes on the complex maze and of 200 on others.
+
+    Parameters
+    ----------
+    name
+        A name from `PRESETS`.
+    maze
+        The maze.
+
+    Raises
+    ------
+    InputError
+        There is no such preset.
 
     >>> from rising_bandits.antmaze.mazes import COMPLEX
     >>> preset("paper", COMPLEX).warm_up

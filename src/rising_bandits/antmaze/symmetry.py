@@ -1,11 +1,11 @@
-"""What the ant's own shape says: seen from its body, eight directions of travel are one and the same.
+"""The symmetry of the ant: eight situations that differ by turns and reflections are mapped to one.
 
-The ant's four legs stand at 45, 135, 225 and 315 degrees, so a quarter turn about the body's axis, or a
-reflection, maps the ant onto itself. Seen from the body's frame and brought by one of these eight maps to
-the same wedge (the goal between 0 and 45 degrees ahead), situations that differ only by such a map become
-equal, and what is learned about one of them holds for all (an MDP homomorphism; van der Pol et al.,
-*MDP Homomorphic Networks*, NeurIPS 2020). The floor is flat, and walls are felt by whiskers that are turned and
-reflected as well, so the map is exact.
+The four legs of the ant stand at 45, 135, 225 and 315 degrees. So quarter turns about the axis of the body and
+reflections map the ant onto itself; there are eight such maps. An observation is first expressed in the frame of the
+body. Then the map is applied that brings the goal to an angle between 0 and 45 degrees ahead. Situations that differ
+only by one of the eight maps become equal, and what is learned about one of them holds for all (an MDP homomorphism;
+van der Pol et al., *MDP Homomorphic Networks*, NeurIPS 2020). The floor is flat, and the whiskers that feel walls are
+turned and reflected as well, so the symmetry is exact.
 
 All functions take the array module first (numpy or jax.numpy), so that acting and learning share them.
 """
@@ -19,15 +19,15 @@ import numpy as np
 from rising_bandits._checks import Floats, Ints
 
 FEATURES = 29
-"""Goal, velocity, spin and up direction from the body (3 each), height, 8 joint angles and 8 joint speeds."""
+"""Goal, velocity, spin and upward direction in the body's frame (3 each), height, 8 joint angles and 8 joint speeds."""
 _ANKLE_SIGNS = (1.0, -1.0, -1.0, 1.0)
-"""An ankle bends outwards with this sign: the joints' axes differ from leg to leg."""
+"""The sign of the angle with which the ankle of each leg bends outwards; the axes differ from leg to leg."""
 _SCALES = np.array([0.5] * 3 + [1.0] * 3 + [0.5] * 3 + [1.0] * 3 + [2.0] + [1.0] * 8 + [0.2] * 8)
-"""What each feature is multiplied by, to bring it near 1."""
+"""The factor of each feature, which brings it to the order of 1."""
 
 
 def _tables() -> tuple[Ints, Floats]:
-    """For each of the eight maps: which joint stands where, and with which sign."""
+    """For each of the eight maps the joint that takes each place, and its sign."""
     index = np.zeros((8, 8), dtype=np.int64)
     sign = np.ones((8, 8))
     for mirror in range(2):
@@ -43,16 +43,17 @@ def _tables() -> tuple[Ints, Floats]:
 
 INDEX, SIGN = _tables()
 BACK = np.argsort(INDEX, axis=1)
+"""The inverse of each row of ``INDEX``."""
 
 
 def _gather(xp: Any, values: Any, order: Any) -> Any:
-    """Values of the last axis in another order, row by row."""
-    # For a single row plain indexing does the same ten times faster, and acting asks for single rows.
+    """The values of the last axis in another order, row by row."""
+    # For a single row, as when acting, plain indexing gives the same and is ten times faster.
     return values[order] if values.ndim == 1 else xp.take_along_axis(values, order, axis=-1)
 
 
 def _from_body(w: Any, x: Any, y: Any, z: Any, a: Any, b: Any, c: Any) -> tuple[Any, Any, Any]:
-    """The vector (a, b, c) of the world in the frame of a body with orientation (w, x, y, z)."""
+    """The world's vector (a, b, c) in the frame of a body with the quaternion (w, x, y, z)."""
     return (
         (1 - 2 * (y * y + z * z)) * a + 2 * (x * y + w * z) * b + 2 * (x * z - w * y) * c,
         2 * (x * y - w * z) * a + (1 - 2 * (x * x + z * z)) * b + 2 * (y * z + w * x) * c,
@@ -61,9 +62,9 @@ def _from_body(w: Any, x: Any, y: Any, z: Any, a: Any, b: Any, c: Any) -> tuple[
 
 
 def see(xp: Any, observation: Any, goal: Any, reach: float) -> tuple[Any, Any]:
-    """What the networks see of observations (.., 29) with goals (.., 2), and the map that was used (..).
+    """The features of observations (.., 29) with goals (.., 2), and the number of the map that was used (..).
 
-    The goal is pulled to at most ``reach`` away.
+    A goal that is farther away than ``reach`` is moved to this distance.
     """
     part = [observation[..., i] for i in range(29)]
     w, x, y, z = part[3:7]
@@ -73,7 +74,7 @@ def see(xp: Any, observation: Any, goal: Any, reach: float) -> tuple[Any, Any]:
     vx, vy, vz = _from_body(w, x, y, z, part[15], part[16], part[17])
     ux, uy, uz = _from_body(w, x, y, z, 0.0, 0.0, 1.0)
     sx, sy, sz = part[18:21]
-    # The quarter turn that brings the goal ahead: the larger of |gx|, |gy| and its sign.
+    # The quarter turn that brings the goal ahead is given by the larger of |gx| and |gy| and by its sign.
     along = xp.abs(gx) >= xp.abs(gy)
     turn = xp.where(along, xp.where(gx >= 0, 0, 2), xp.where(gy >= 0, 1, 3))
     cosine = xp.where(along, xp.where(gx >= 0, 1.0, -1.0), 0.0)
@@ -85,7 +86,7 @@ def see(xp: Any, observation: Any, goal: Any, reach: float) -> tuple[Any, Any]:
     order, sign = xp.asarray(INDEX)[group], xp.asarray(SIGN)[group]
     angles = _gather(xp, observation[..., 7:15], order) * sign
     speeds = _gather(xp, observation[..., 21:29], order) * sign
-    # A spin is an axial vector: reflected, its part along the mirror's normal stays and the others turn round.
+    # A spin is an axial vector: a reflection keeps its part along the mirror's normal and reverses the other parts.
     vectors = xp.stack(
         [
             ahead, aside * flip, gz,
@@ -100,16 +101,16 @@ def see(xp: Any, observation: Any, goal: Any, reach: float) -> tuple[Any, Any]:
 
 
 def mirrored(group: Any) -> Any:
-    """Whether a map is one of the four with a reflection."""
+    """Whether a map contains a reflection."""
     return group >= 4
 
 
 def to_body(xp: Any, action: Any, group: Any) -> Any:
-    """Torques (.., 8) of the real joints as the networks see them under the map ``group``."""
+    """The torques (.., 8) of the real joints, as the networks see them under the map ``group``."""
     return _gather(xp, action, xp.asarray(INDEX)[group]) * xp.asarray(SIGN, dtype=action.dtype)[group]
 
 
 def to_world(xp: Any, action: Any, group: Any) -> Any:
-    """What the networks answer under the map ``group`` as torques of the real joints: `to_body` undone."""
+    """The torques of the real joints for an output of the networks under the map ``group``: inverse of `to_body`."""
     signed = action * xp.asarray(SIGN, dtype=action.dtype)[group]
     return _gather(xp, signed, xp.asarray(BACK)[group])

@@ -1,4 +1,4 @@
-"""The hierarchy: a bandit policy chooses a path, the ant walks it edge by edge and learns, and the bandit is told."""
+"""A training run: a bandit policy chooses a path, the ant tries to walk it, and both learn from the result."""
 
 from __future__ import annotations
 
@@ -19,12 +19,32 @@ from rising_bandits.policies import Policy
 
 
 class Training:
-    """One run: ``episodes`` rounds of choose, walk, tell and learn. `episode` plays the next one.
+    """One training run. `episode` plays the next episode.
 
-    Feedback is cascading: an edge that fails ends the episode, and the edges behind it were not played. The
-    outcome of an edge is one over its steps, or 0. Before the first episode the ant moves at random for
-    ``settings.warm_up`` episodes, which fills its memory and counts for nothing else; for one seed they are the
-    same under every policy.
+    In each episode the policy chooses a path, the ant tries to walk it edge by edge, the policy observes the outcomes,
+    and the ant learns. The outcome of an edge is one over its steps, or 0 if it failed. Feedback is cascading: a failed
+    edge ends the episode, and the edges after it are not played.
+
+    Before the first episode the ant makes random actions for ``settings.warm_up`` episodes. They only fill the replay
+    buffer. For a given seed they are the same under every policy.
+
+    Parameters
+    ----------
+    maze
+        The maze.
+    policy
+        The bandit policy; it is started here.
+    episodes
+        The number of episodes; by default the maze's own.
+    seed
+        The seed of all random choices.
+    settings
+        The settings of the low-level agent; the preset ``cpu`` by default.
+
+    Raises
+    ------
+    InputError
+        There are fewer episodes than edges, or another argument is wrong.
     """
 
     def __init__(
@@ -53,18 +73,31 @@ class Training:
 
     @staticmethod
     def check(maze: Maze, episodes: int) -> int:
-        """The number of episodes, if a run may have so many."""
+        """The number of episodes, checked: a run needs at least one for each edge of the maze.
+
+        Parameters
+        ----------
+        maze
+            The maze.
+        episodes
+            The number of episodes.
+
+        Raises
+        ------
+        InputError
+            There are too few episodes.
+        """
         least = len(maze.edges)
         wanted = f"an integer of at least {least}, one for each edge of maze {maze.name!r}"
         return _checks.integer("episodes", episodes, low=least, wanted=wanted)
 
     @property
     def done(self) -> bool:
-        """Whether every episode was played."""
+        """Whether all episodes were played."""
         return self.record.episodes >= self.horizon
 
     def warm_up(self) -> None:
-        """Move at random, if that was not done yet."""
+        """Play the episodes of random actions, if this was not done yet."""
         while self._warm < self.settings.warm_up:
             observations = [self.world.reset(self._start)]
             actions: list[Floats] = []
@@ -78,7 +111,18 @@ class Training:
             self._warm += 1
 
     def episode(self) -> list[tuple[int, int]]:
-        """Play the next episode and learn from it; its tries as (edge, steps or 0)."""
+        """Play the next episode and learn from it.
+
+        Returns
+        -------
+        list
+            The tries of the episode as pairs (edge, steps); steps are 0 if the edge failed.
+
+        Raises
+        ------
+        InputError
+            All episodes were played.
+        """
         if self.done:
             raise InputError(f"all {self.horizon} episodes were played")
         self.warm_up()
@@ -89,7 +133,7 @@ class Training:
         tries: list[tuple[int, int]] = []
         for arm in arms:
             if len(actions) >= self.maze.steps:
-                break  # no step is left to try this edge with
+                break  # the episode has no steps left for this edge
             steps = self._walk(int(arm), observations, actions, goals)
             tries.append((int(arm), steps))
             if steps == 0:
@@ -107,12 +151,13 @@ class Training:
     def _walk(
         self, arm: int, observations: list[Floats], actions: list[Floats], goals: list[tuple[float, float]]
     ) -> int:
-        """Try one edge; the steps it took, or 0 if it failed or the episode's steps ran out."""
+        """Try one edge, and return the steps it took; 0 if it failed or the episode's steps were used up."""
         goal = self.maze.nodes[self.maze.edges[arm][1]]
         rng, settings = self._explore, self.settings
         gone = min(1.0, self.record.successes / settings.random_successes)
         share = settings.random_share + gone * (settings.random_share_end - settings.random_share)
-        # Of all steps the share is random, though a random action once begun is held for several.
+        # A random action is held for several steps. With this probability of beginning one, the share of all steps
+        # that are random is as wanted.
         begin = share / (settings.hold - share * (settings.hold - 1))
         held = 0
         for step in range(1, self.maze.edge_steps + 1):
@@ -133,7 +178,7 @@ class Training:
         return 0
 
     def _learn(self, steps: int) -> None:
-        """Make the updates that are due for so many more steps."""
+        """Make the updates that are due after this many more steps."""
         settings = self.settings
         self._due += steps
         chunk = settings.steps_per_update * settings.chunk
@@ -142,7 +187,13 @@ class Training:
             self.agent.learn(self.buffer.sample(self._explore, settings, settings.chunk))
 
     def walk_last(self) -> Floats:
-        """The positions of the ant as it walks its last path without noise; nothing is learned from it."""
+        """Let the ant walk its last path without noise and without learning, and return its positions.
+
+        Returns
+        -------
+        ndarray
+            One row of 15 positions per step.
+        """
         rng = np.random.default_rng(self.seed)
         seen = [self.world.reset(rng)]
         for arm in self.record.paths[-1]:
@@ -156,7 +207,7 @@ class Training:
         return np.array(seen)[:, :15]
 
     def state(self) -> dict[str, Any]:
-        """Plain data beside the learner, the buffer and the record: what else goes on changing."""
+        """The state of the training as plain data, without the learner, the replay buffer and the log."""
         return {
             "policy": self.policy.state(),
             "explore": self._explore.bit_generator.state,
@@ -167,7 +218,15 @@ class Training:
         }
 
     def restore(self, state: dict[str, Any], learner: Any, buffer: Buffer, record: Record) -> None:
-        """Go on from what was saved."""
+        """Continue from a saved state.
+
+        Parameters
+        ----------
+        state
+            What `state` returned.
+        learner, buffer, record
+            The learner, the replay buffer and the log at that time.
+        """
         self.policy = type(self.policy).from_state(state["policy"], problem=self.problem)
         self._explore.bit_generator.state = state["explore"]
         self._start.bit_generator.state = state["start"]

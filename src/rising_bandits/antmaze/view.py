@@ -1,4 +1,4 @@
-"""What the networks see of the ant, its goal and the walls, and how their answer becomes an action."""
+"""The inputs of the networks, made from the ant, its goal and the walls, and the actions made from their outputs."""
 
 from __future__ import annotations
 
@@ -10,13 +10,22 @@ from rising_bandits.antmaze.settings import Settings
 from rising_bandits.antmaze.whiskers import WHISKERS, feel
 
 _FAR = 1e9
+"""A reach that moves no goal."""
 _PLAIN_FEATURES = 31
+"""The number of features of the plain view, without whiskers."""
 
 
 class View:
-    """A way to see, as the settings have it, among some walls.
+    """The features that the networks see, as the settings say.
 
     All methods take the array module first (numpy or jax.numpy), so that acting and learning share them.
+
+    Parameters
+    ----------
+    settings
+        The settings of the agent.
+    walls
+        The walls that the whiskers feel.
 
     >>> View(Settings(feel=0.0)).features, View(Settings()).features
     (29, 37)
@@ -26,14 +35,15 @@ class View:
         self.settings, self.walls = settings, walls
         self._symmetric = settings.view == "symmetric"
         self.features = symmetry.FEATURES if self._symmetric else _PLAIN_FEATURES
-        """How many numbers the networks see."""
+        """The number of features."""
         if settings.feel > 0.0:
             self.features += WHISKERS
 
     def see(self, xp: Any, observation: Any, goal: Any, *, acting: bool) -> tuple[Any, Any]:
-        """The features of observations (.., 29) with goals (.., 2), and the symmetry that was used.
+        """The features of observations (.., 29) with goals (.., 2), and the number of the symmetry that was used.
 
-        The plain view uses no symmetry, which is number 0.
+        The plain view uses no symmetry; the number is then 0. Goals are moved to within ``settings.reach`` only if
+        ``acting`` is true.
         """
         reach = self.settings.reach if acting else _FAR
         place = observation[..., :2]
@@ -50,9 +60,9 @@ class View:
         return seen, group
 
     def to_body(self, xp: Any, action: Any, group: Any) -> Any:
-        """An action as the networks see it."""
+        """The action as the networks see it, for torques of the real joints."""
         return symmetry.to_body(xp, action, group) if self._symmetric else action
 
     def to_world(self, xp: Any, action: Any, group: Any) -> Any:
-        """What the networks answer, as an action."""
+        """The torques of the real joints, for an output of the networks."""
         return symmetry.to_world(xp, action, group) if self._symmetric else action

@@ -1,4 +1,4 @@
-"""How the ant feels the walls: eight whiskers around its torso, the first one towards its goal."""
+"""Whiskers, by which the ant feels walls: eight directions around its torso, the first one towards its goal."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ WHISKERS = 8
 _ANGLES = np.arange(WHISKERS) * (2.0 * np.pi / WHISKERS)
 _COSINES, _SINES = np.cos(_ANGLES), np.sin(_ANGLES)
 _LEVEL = 1e-6
-"""A direction this near to an axis counts as a little off it, so that nothing is divided by 0."""
+"""The smallest component of a direction; smaller ones are replaced by this, to avoid a division by 0."""
 
 
 def feel(xp: Any, walls: Sequence[Box], length: float, place: Any, goal: Any, mirrored: Any) -> Any:
-    r"""What whiskers of some length feel at places (.., 2): 0 where there is nothing in reach, 1 at a wall.
+    r"""What whiskers of a length feel at positions (.., 2): 0 if no wall is within reach, up to 1 at a wall.
 
-    Whisker :math:`k` points :math:`k \cdot 45` degrees to the left of the goal, to the right where ``mirrored``
-    (..), and gives :math:`1 - d/\text{length}` for a wall at distance :math:`d` along it. A maze that is turned
-    or mirrored together with ant and goal is felt the same.
+    Whisker :math:`k` points :math:`k \cdot 45` degrees to the left of the goal, or to the right where ``mirrored``
+    (..) is true. It gives :math:`1 - d/\text{length}` for a wall at distance :math:`d` along it. The values do not
+    change if the maze, the ant and the goal are turned or mirrored together.
 
     >>> wall = Box(left=2.0, right=3.0, bottom=-9.0, top=9.0)
     >>> feel(np, [wall], 4.0, np.zeros(2), np.array([0.0, 5.0]), np.array(False)).round(2).tolist()
@@ -34,7 +34,8 @@ def feel(xp: Any, walls: Sequence[Box], length: float, place: Any, goal: Any, mi
     onward = xp.asarray(_COSINES, dtype=place.dtype)
     enter, leave = -xp.inf, xp.inf
     sides = xp.asarray(np.array(walls, dtype=np.float64).reshape(-1, 4), dtype=place.dtype)
-    # A box is where two strips cross: a ray is inside from the later entry to the earlier exit.
+    # A rectangle is the intersection of two strips. A ray is inside it from the later of the two entries to the earlier
+    # of the two exits.
     for axis, direction in enumerate((cosine * onward - sine * left, sine * onward + cosine * left)):
         slope = xp.where(xp.abs(direction) < _LEVEL, _LEVEL, direction)[..., None]
         start = place[..., axis, None, None]

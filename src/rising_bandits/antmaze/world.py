@@ -1,4 +1,4 @@
-"""The physics of one ant in one maze: put it somewhere, push its joints, see where it is."""
+"""The physics of one ant in one maze."""
 
 from __future__ import annotations
 
@@ -10,12 +10,27 @@ from rising_bandits.antmaze.body import SUBSTEPS, TORQUE, build, stance
 from rising_bandits.antmaze.mazes import Maze
 
 NEAR = 0.5
-"""A place is reached when the torso is nearer than this."""
+"""A position is reached if the torso is nearer to it than this."""
 _SCATTER = 0.1
+"""The scale of the random changes of joints and speeds at a reset."""
 
 
 class World:
-    """A MuJoCo simulation; actions are in [-1, 1], an observation is 15 positions and 14 velocities.
+    """A MuJoCo simulation of an ant in a maze.
+
+    An action is 8 torques in [-1, 1]. An observation is 15 positions and 14 velocities: MuJoCo's ``qpos`` and ``qvel``.
+
+    Parameters
+    ----------
+    maze
+        The maze.
+    integrator
+        MuJoCo's integrator, such as ``RK4`` or ``implicitfast``.
+
+    Raises
+    ------
+    InputError
+        MuJoCo has no such integrator.
 
     >>> from rising_bandits.antmaze.mazes import EASY
     >>> world = World(EASY)
@@ -31,7 +46,20 @@ class World:
         self.data = mujoco.MjData(self.model)
 
     def reset(self, rng: np.random.Generator, place: tuple[float, float] | None = None) -> Floats:
-        """Stand at a place, by default the maze's start, with joints and speeds a little scattered."""
+        """Put the ant at a position, with small random changes of its joints and speeds.
+
+        Parameters
+        ----------
+        rng
+            The generator of the random changes.
+        place
+            The position (x, y); by default the maze's start.
+
+        Returns
+        -------
+        ndarray
+            The observation.
+        """
         mujoco.mj_resetData(self.model, self.data)
         x, y = self.maze.nodes[self.maze.start] if place is None else place
         self.data.qpos[:] = stance(x, y)
@@ -40,23 +68,46 @@ class World:
         return self.observe()
 
     def place(self, observation: Floats) -> None:
-        """Take on the positions and velocities of an observation."""
+        """Set the ant's positions and velocities.
+
+        Parameters
+        ----------
+        observation
+            The observation to set.
+        """
         mujoco.mj_resetData(self.model, self.data)
         self.data.qpos[:] = observation[:15]
         self.data.qvel[:] = observation[15:]
         mujoco.mj_forward(self.model, self.data)
 
     def observe(self) -> Floats:
-        """Positions and velocities now."""
+        """The present observation."""
         return np.concatenate([self.data.qpos, self.data.qvel])
 
     def step(self, action: Floats) -> Floats:
-        """Hold an action for one step of 0.1 seconds."""
+        """Hold an action for one step of 0.1 seconds.
+
+        Parameters
+        ----------
+        action
+            8 torques in [-1, 1].
+
+        Returns
+        -------
+        ndarray
+            The observation after the step.
+        """
         self.data.ctrl[:] = TORQUE * action
         mujoco.mj_step(self.model, self.data, SUBSTEPS)
         return self.observe()
 
     def near(self, place: tuple[float, float]) -> bool:
-        """Whether the torso has reached a place."""
+        """Whether the torso is within 0.5 of a position.
+
+        Parameters
+        ----------
+        place
+            The position (x, y).
+        """
         x, y = self.data.qpos[0] - place[0], self.data.qpos[1] - place[1]
         return bool(x * x + y * y < NEAR * NEAR)

@@ -1,4 +1,4 @@
-"""Which policy should be used where: a public suite of instances, and what policies make of it."""
+"""A benchmark of policies on the paper's tasks, instances of Metelli et al., recorded AntMaze runs and random tasks."""
 
 from rising_bandits.benchmark.plan import GROUPS, POLICIES, Instance, Planned, benchmark_plan, instances, seeds_of
 from rising_bandits.benchmark.report import Line, Score, Target, as_data, frontier, lines, ranks, scores, targets

@@ -1,4 +1,4 @@
-"""The benchmark as a plan: which instances, which policies, and which runs a policy has to sit out."""
+"""The plan of the benchmark: which instances there are, and which policies run on which of them."""
 
 from __future__ import annotations
 
@@ -18,20 +18,40 @@ POLICIES = (
     "sw-cucb",
     "sw-cts",
 )
-"""What is compared unless told otherwise: the policies on base arms, which run on instances of any size."""
+"""The policies that are compared by default. They act on base arms, so they run on instances of any size."""
 PAPER = (
     "toy",
     *(f"{task}-{level}" for task in ("path", "matching", "spanning") for level in ("easy", "complex")),
     "k-max",
 )
+"""The tasks of the paper."""
 RESTED = ("metelli-15", "metelli-2")
+"""The instances of Metelli et al.; see `rising_bandits.benchmark.rested`."""
 GROUPS = ("paper", "rested", "antmaze", *FAMILIES)
-"""What ``--family`` may name: tasks that are fixed, then the families of random curves."""
+"""The groups of instances, as ``--family`` names them: three of fixed tasks, then the families of random curves."""
 
 
 @dataclass(frozen=True)
 class Instance:
-    """A task with where it belongs; ``text`` is what a run calls it by."""
+    """One instance of the benchmark: a task, a seed, and how both are classified.
+
+    Parameters
+    ----------
+    text
+        The task, as `experiments.make_task` takes it.
+    name
+        A short name of the task.
+    group
+        The group it belongs to, one of `GROUPS`.
+    structure
+        The structure of a random instance, such as ``path``; empty for a fixed task.
+    noise
+        The noise, in words.
+    horizon
+        The number of rounds.
+    seed
+        The seed of the run. A random instance is also drawn with this seed.
+    """
 
     text: str
     name: str
@@ -40,11 +60,20 @@ class Instance:
     noise: str
     horizon: int
     seed: int
-    """Of the run, and for random instances also of the instance."""
 
 
 def seeds_of(text: str) -> range:
-    """Seeds as the command line takes them, both ends included.
+    """The seeds that a text names.
+
+    Parameters
+    ----------
+    text
+        One seed, as in ``7``, or the first and the last of several, as in ``1000-1004``.
+
+    Raises
+    ------
+    InputError
+        The text is not of this form.
 
     >>> seeds_of("1000-1004"), seeds_of("7")
     (range(1000, 1005), range(7, 8))
@@ -56,7 +85,7 @@ def seeds_of(text: str) -> range:
 
 
 def _fixed(group: str, seeds: range, *, quick: bool) -> list[Instance]:
-    """Instances that are the same for every seed, as far as this installation knows them."""
+    """The instances of a group of fixed tasks: the task is the same for every seed, only the noise differs."""
     if group == "rested":
         texts = {name: f"rising_bandits.benchmark.rested:{name.replace('-', '_')}()" for name in RESTED}
     else:
@@ -72,7 +101,11 @@ def _fixed(group: str, seeds: range, *, quick: bool) -> list[Instance]:
 
 
 def _random(family: str, seeds: range, *, quick: bool) -> list[Instance]:
-    """Every structure and noise at 5 000 and 50 000 rounds; at 500 000, in turn, two structures with a noise each."""
+    """The random instances of a family.
+
+    There is one for each structure and noise at 5 000 and at 50 000 rounds. At 500 000 rounds, to save time, there are
+    only two of the four structures per seed, each with one noise; structures and noises alternate from seed to seed.
+    """
     found = []
     structures = ("path", "top-k") if quick else tuple(STRUCTURES)
     for horizon in HORIZONS[:1] if quick else HORIZONS:
@@ -98,7 +131,23 @@ def instances(
     quick: bool = False,
     longest: int | None = None,
 ) -> list[Instance]:
-    """The instances of the groups (all by default) and seeds; random ones of more than ``longest`` rounds are left out.
+    """The instances of the benchmark.
+
+    Parameters
+    ----------
+    groups
+        Which groups, by the names in `GROUPS`; all by default.
+    seeds
+        The seeds.
+    quick
+        Whether to return only a small part of each group.
+    longest
+        Leave out random instances with more rounds than this; by default none is left out.
+
+    Raises
+    ------
+    InputError
+        A group is not known, or nothing is left.
 
     >>> len(instances(["late"])), [found.name for found in instances(["rested"])]
     (26, ['metelli-15', 'metelli-2'])
@@ -113,12 +162,12 @@ def instances(
             if longest is None or group not in FAMILIES or one.horizon <= longest
         ]
     if not found:
-        raise InputError(f"there are no instances of {', '.join(groups)} here")
+        raise InputError(f"family, quick and longest must leave an instance, but leave none of {', '.join(groups)}")
     return found
 
 
 def _runs(spec: RunSpec) -> bool:
-    """Whether the policy can run at all: some need every super arm listed, or more rounds than there are."""
+    """Whether the policy can start on the task. Some policies need a list of all super arms, or more rounds."""
     try:
         spec.make_policy().start(make_task(spec.task).problem, spec.horizon, 0)
     except RisingBanditsError:
@@ -128,14 +177,34 @@ def _runs(spec: RunSpec) -> bool:
 
 @dataclass(frozen=True)
 class Planned:
-    """A run of the benchmark: its spec and its instance."""
+    """One run of the benchmark.
+
+    Parameters
+    ----------
+    spec
+        What to run.
+    instance
+        The instance it runs on.
+    """
 
     spec: RunSpec
     instance: Instance
 
 
 def benchmark_plan(found: Sequence[Instance], policies: Sequence[str] = POLICIES) -> tuple[list[Planned], list[str]]:
-    """A run for every instance and policy, and a line for each policy that has to sit some out.
+    """The runs of a benchmark: every policy on every instance on which it can run.
+
+    Parameters
+    ----------
+    found
+        The instances, as `instances` returns them.
+    policies
+        The policies, as `experiments.parse_policy` takes them; `POLICIES` by default.
+
+    Returns
+    -------
+    tuple
+        The runs, and a sentence for each policy that cannot run on some of the instances.
 
     >>> plan, out = benchmark_plan(instances(["flat"], quick=True), ["sw-cucb", "sw-ts"])
     >>> len(plan), out

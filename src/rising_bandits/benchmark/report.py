@@ -1,4 +1,4 @@
-"""What the runs of the benchmark say: regret as a share of the optimum, by group and policy, and ranks."""
+"""Results of the benchmark: regret as a share of the optimum by group and policy, mean ranks, and targets."""
 
 from __future__ import annotations
 
@@ -14,37 +14,74 @@ from rising_bandits.experiments import StoredRun
 from rising_bandits.experiments.statistics import half_width
 
 LEVEL = 0.95
+"""The confidence level of intervals."""
 FIXED = ("paper", "rested", "antmaze")
+"""The groups whose tasks are fixed; the other groups are families of random instances."""
 
 
 @dataclass(frozen=True)
 class Score:
-    """One policy on one instance."""
+    """The result of one policy on one instance.
+
+    Parameters
+    ----------
+    instance
+        The instance.
+    policy
+        The label of the policy.
+    regret
+        The final regret.
+    share
+        The final regret as a share of the reward of the optimal constant super arm.
+    """
 
     instance: Instance
     policy: str
     regret: float
     share: float
-    """Regret as a share of what the optimal constant super arm earns."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """One policy on a group of instances."""
+    """The results of one policy on a group of instances.
+
+    Attributes
+    ----------
+    group
+        The name of the group.
+    policy
+        The label of the policy.
+    instances
+        How many instances there are.
+    mean
+        The mean share.
+    half_width
+        Half the width of its 95% t-interval over draws (see `draw_of`); NaN for a single draw.
+    worst
+        The largest share.
+    draws
+        How many of the instances were drawn independently of each other.
+    """
 
     group: str
     policy: str
     instances: int
     mean: float
     half_width: float
-    """Of the 95% t-interval of the mean over draws (see `draw_of`); NaN for a single one."""
     worst: float
     draws: int
-    """How many of the instances were drawn independently of each other."""
 
 
 def scores(plan: Sequence[Planned], runs: Sequence[StoredRun]) -> list[Score]:
-    """Every run, scored against the optimum of its instance."""
+    """The score of every run of a benchmark.
+
+    Parameters
+    ----------
+    plan
+        The runs, as `benchmark_plan` returns them.
+    runs
+        Their results in the same order, as `experiments.run_plan` returns them.
+    """
     found = []
     for item, run in zip(plan, runs, strict=True):
         regret = float(run.regret[-1])
@@ -53,17 +90,23 @@ def scores(plan: Sequence[Planned], runs: Sequence[StoredRun]) -> list[Score]:
 
 
 def draw_of(instance: Instance) -> tuple[str, ...]:
-    """What was drawn at once: instances that differ in noise or horizon only share their structure and curves.
+    """The random draw that an instance comes from; instances with the same value are not independent.
 
-    Intervals are over such draws, since instances of the same draw say nothing new about the next one. For a task
-    that is fixed a draw is a seed of its noise.
+    Random instances that differ only in noise or horizon come from the same draw: they have the same structure, and
+    their curves have the same shapes. Intervals are therefore computed over draws and not over instances. For a fixed
+    task each seed is a draw.
+
+    Parameters
+    ----------
+    instance
+        The instance.
     """
     kind = instance.name if instance.group in FIXED else instance.structure
     return instance.group, kind, str(instance.seed)
 
 
 def _half(scored: Sequence[tuple[tuple[str, ...], float]]) -> tuple[float, int]:
-    """Half the interval of a mean over draws, and how many draws there were."""
+    """Half the width of the interval of a mean over draws, and the number of draws."""
     draws: dict[tuple[str, ...], list[float]] = {}
     for draw, value in scored:
         draws.setdefault(draw, []).append(value)
@@ -72,7 +115,15 @@ def _half(scored: Sequence[tuple[tuple[str, ...], float]]) -> tuple[float, int]:
 
 
 def lines(found: Sequence[Score], group: Callable[[Instance], str | None]) -> list[Line]:
-    """Means, intervals and worst cases, group by group and best policy first; a group of None is left out."""
+    """Means, intervals and worst cases of each policy by group of instances, the best policy of a group first.
+
+    Parameters
+    ----------
+    found
+        The scores, as `scores` returns them.
+    group
+        A function that names the group of an instance; instances for which it returns None are left out.
+    """
     groups: dict[tuple[str, str], list[tuple[tuple[str, ...], float]]] = {}
     for score in found:
         name = group(score.instance)
@@ -88,17 +139,35 @@ def lines(found: Sequence[Score], group: Callable[[Instance], str | None]) -> li
 
 
 def by_group(instance: Instance) -> str:
-    """Tasks that are fixed one by one, random instances by family."""
+    """The group of an instance in tables: its own name for a fixed task, its family for a random instance."""
     return instance.name if instance.group in FIXED else instance.group
 
 
 def by(attribute: str) -> Callable[[Instance], str | None]:
-    """Random instances by structure, noise or horizon."""
+    """A function for `lines` that groups random instances by an attribute and leaves out fixed tasks.
+
+    Parameters
+    ----------
+    attribute
+        ``structure``, ``noise`` or ``horizon``.
+    """
     return lambda instance: None if instance.group in FIXED else str(getattr(instance, attribute))
 
 
 def ranks(found: Sequence[Score]) -> dict[str, tuple[float, float]]:
-    """Mean rank of each policy over all instances that every policy ran on, with half its interval; ties share.
+    """The mean rank of each policy over all instances on which every policy ran, the best policy first.
+
+    Policies with equal regret on an instance share the mean of their ranks.
+
+    Parameters
+    ----------
+    found
+        The scores, as `scores` returns them.
+
+    Returns
+    -------
+    dict
+        For each policy its mean rank and half the width of the 95% interval.
 
     >>> one, two = (Instance("t", "t", "flat", "path", "none", 10, seed) for seed in (0, 1))
     >>> shares = [(one, "a", 0.1), (one, "b", 0.2), (two, "a", 0.1), (two, "b", 0.1)]
@@ -128,23 +197,34 @@ def ranks(found: Sequence[Score]) -> dict[str, tuple[float, float]]:
 
 @dataclass(frozen=True)
 class Target:
-    """Something that should hold, and the number that decides it."""
+    """A target that a policy should meet, and the number that decides whether it does.
+
+    Parameters
+    ----------
+    text
+        What is measured.
+    value
+        The measured number.
+    limit
+        The target is met if ``value`` is at most this.
+    low, high
+        The ends of a 95% bootstrap interval of ``value``; NaN where there are too few draws for one.
+    """
 
     text: str
     value: float
     limit: float
     low: float = math.nan
     high: float = math.nan
-    """A 95% interval of ``value`` by drawing draws again (bootstrap), where there are several."""
 
     @property
     def held(self) -> bool:
-        """Whether it does."""
+        """Whether the target is met."""
         return self.value <= self.limit
 
 
 def _interval(found: Sequence[Score], ours: str, theirs: str) -> tuple[float, float]:
-    """An interval of the ratio of two policies' mean shares, by drawing whole draws again and again."""
+    """A 95% bootstrap interval of the ratio of two policies' mean shares, resampling whole draws."""
     draws: dict[tuple[str, ...], list[list[float]]] = {}
     for score in found:
         if score.policy in (ours, theirs):
@@ -160,12 +240,20 @@ def _interval(found: Sequence[Score], ours: str, theirs: str) -> tuple[float, fl
 
 
 _FEW = 5
-"""With fewer draws than this an interval of a ratio says nothing."""
+"""The least number of draws for a bootstrap interval."""
 _SIX = tuple(f"{task}-{level}" for task in ("path", "matching", "spanning") for level in ("easy", "complex"))
 
 
 def targets(found: Sequence[Score]) -> list[Target]:
-    """What the new policy is held to, as far as these runs can tell: ratios of mean regrets and of mean shares."""
+    """The targets of the policy ``horizon-crucb`` that can be judged from these scores.
+
+    Each is a ratio of the policy's mean regret, or mean share, to that of another policy, with a limit.
+
+    Parameters
+    ----------
+    found
+        The scores, as `scores` returns them.
+    """
     regret: dict[tuple[str, str], list[float]] = {}
     for score in found:
         regret.setdefault((score.instance.name, score.policy), []).append(score.regret)
@@ -199,7 +287,15 @@ def targets(found: Sequence[Score]) -> list[Target]:
 
 
 def frontier(found: Sequence[Score]) -> dict[str, tuple[float, float]]:
-    """Of each policy: its mean share on the paper's tasks, and on the random families other than late bloomers."""
+    """For each policy its mean share on the paper's tasks and its mean share on benign families.
+
+    Benign families are all random families except ``late``. Policies without scores on both kinds are left out.
+
+    Parameters
+    ----------
+    found
+        The scores, as `scores` returns them.
+    """
     points = {}
     for policy in dict.fromkeys(score.policy for score in found):
         mine = [score for score in found if score.policy == policy]
@@ -211,7 +307,21 @@ def frontier(found: Sequence[Score]) -> dict[str, tuple[float, float]]:
 
 
 def as_data(found: Sequence[Score], settings: dict[str, Any]) -> dict[str, Any]:
-    """Everything as plain data for a file, with the share of every policy on every instance."""
+    """All results of a benchmark as plain data for a JSON file.
+
+    Parameters
+    ----------
+    found
+        The scores, as `scores` returns them.
+    settings
+        Facts about the benchmark to keep with its results, such as the command and the version.
+
+    Returns
+    -------
+    dict
+        The settings, the results by group and by structure, noise and horizon, the ranks, the two shares of `frontier`,
+        the targets, the policies, and for each instance the share of every policy.
+    """
     policies = list(dict.fromkeys(score.policy for score in found))
     table: dict[Instance, dict[str, float]] = {}
     for score in found:
@@ -233,4 +343,5 @@ def as_data(found: Sequence[Score], settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def _rounded(share: float | None) -> float | None:
+    """A share with five significant digits; None if there is none."""
     return None if share is None or math.isnan(share) else float(f"{share:.5g}")

@@ -1,7 +1,8 @@
-r"""The two rested instances of Metelli et al. (*Stochastic Rising Bandits*, ICML 2022, Section 7): one arm at a time.
+r"""The two rested instances of Metelli et al. (*Stochastic Rising Bandits*, ICML 2022, Section 7).
 
-Polynomial arms are :math:`c\,(1 - b\,(n + b^{1/\rho})^{-\rho})`, exponential ones :math:`c\,(1 - e^{-an/b})`; the
-parameters are those of the program that the authors published. Gaussian noise of 0.1, 200 000 rounds.
+One arm is played per round. The mean of a polynomial arm is :math:`c\,(1 - b\,(n + b^{1/\rho})^{-\rho})`, that of an
+exponential arm is :math:`c\,(1 - e^{-an/b})`. The parameters are those of the program that the authors published. The
+noise is Gaussian with standard deviation 0.1, and there are 200 000 rounds.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ _NOISE = Gaussian(0.1)
 
 
 def _polynomial(rho: float, b: float, c: float) -> Curve:
-    # c (1 - b (n + b^(1/rho))^-rho) is c (1 - (1 + n / b^(1/rho))^-rho).
+    """A polynomial arm as a power law."""
+    # c (1 - b (n + b^(1/rho))^-rho) equals c (1 - (1 + n / b^(1/rho))^-rho).
     return PowerLaw(scale=b ** (1.0 / rho), power=rho, end=c)
 
 
 def _fifteen() -> tuple[Curve, ...]:
-    # Its scale is not the one that would start it at zero, as in the authors' program.
+    """The curves of the instance with fifteen arms."""
+    # As in the authors' program, this arm does not start at 0.
     early = PowerLaw(scale=199 ** (1.0 / 0.9), power=0.9, start=0.43 * (1.0 - 195.0 / 199.0), end=0.43)
     return (
         _polynomial(0.8, 177, 1.0),
@@ -34,7 +37,7 @@ def _fifteen() -> tuple[Curve, ...]:
         Exponential(time=457 / 5, end=0.39),
         _polynomial(1.0, 290, 0.37),
         _polynomial(1.0, 223, 0.17),
-        # It would pass 1, where outcomes end.
+        # This curve would exceed 1, the largest possible outcome.
         Capped(Scaled(_polynomial(0.8, 85, 1.0), factor=1.08), cap=1.0),
         _polynomial(1.0, 219, 0.84),
         _polynomial(0.9, 124, 0.26),
@@ -42,7 +45,7 @@ def _fifteen() -> tuple[Curve, ...]:
 
 
 def metelli_15() -> Task:
-    """Fifteen arms with curves of two families.
+    """The instance with fifteen arms, polynomial and exponential.
 
     >>> metelli_15().means(100_000).round(2).tolist()[:3]
     [0.98, 0.89, 0.73]
@@ -52,7 +55,7 @@ def metelli_15() -> Task:
 
 
 def metelli_2() -> Task:
-    """An arm that fades at 0.4 and one that rises straight to 1 over 25 000 plays.
+    """The instance with two arms: one levels off at 0.4, the other rises linearly to 1 over 25 000 plays.
 
     >>> metelli_2().means([500, 12_500]).tolist()
     [0.2, 0.5]

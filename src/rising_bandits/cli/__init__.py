@@ -1,4 +1,4 @@
-"""The ``rising`` command: thin commands over the rest."""
+"""The ``rising`` command line."""
 
 from rising_bandits.cli.app import main
 

@@ -1,4 +1,4 @@
-"""``rising antmaze``: train the ant and the bandit together, and make a page of what came of it."""
+"""``rising antmaze``: train an ant together with a bandit policy, report on trained runs, record and replay them."""
 
 from __future__ import annotations
 
@@ -19,34 +19,50 @@ if TYPE_CHECKING:
     from rising_bandits.antmaze.runs import Result, TrainSpec
 
 _LINE_SECONDS = 60.0
-"""How often a run in progress says something where there is no terminal."""
+"""How often a run in progress prints a line where there is no terminal."""
 
-app = typer.Typer(help="An ant learns to walk while a bandit learns where to send it.", no_args_is_help=True)
+app = typer.Typer(
+    help="AntMaze: an ant learns to walk while a bandit chooses its paths. Needs the extra antmaze, except for replay.",
+    no_args_is_help=True,
+)
 
 
 @app.command("run")
 def run(
-    maze: Annotated[str, typer.Option("--map", help="easy, complex, or a TOML file with text and nodes.")] = "easy",
+    maze: Annotated[
+        str, typer.Option("--map", help="The maze: easy, complex, or a TOML file with text and nodes.")
+    ] = "easy",
     policy: Annotated[
         list[str] | None,
         typer.Option(
-            help="A policy, as in crucb (the default) or 'crucb(upward=True)', or all for the paper's six and oracle, "
-            "the constant optimal path that regret is measured against; tour tries every edge there is to try, for "
-            "recordings."
+            help="A policy, such as crucb (the default) or 'crucb(upward=True)'. Can be given several times. oracle is "
+            "the constant optimal path, which regret is measured against. all stands for the six policies of the paper "
+            "and oracle. tour tries every edge that can be reached, for recordings."
         ),
     ] = None,
-    episodes: Annotated[int | None, typer.Option(help="Episodes of a run; by default the maze's own.")] = None,
+    episodes: Annotated[
+        int | None, typer.Option(help="Episodes per run; by default the maze's own, 2000 on easy and 3000 on complex.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="The first seed.")] = 0,
-    seeds: Annotated[int, typer.Option(help="How many runs of each policy, with seeds from --seed up.")] = 1,
-    preset: Annotated[str, typer.Option(help="How the ant learns: cpu or paper.")] = "cpu",
-    out_folder: Annotated[Path, typer.Option("--out", help="Folder for checkpoints and results.")] = Path(
-        "results/antmaze"
-    ),
-    workers: Annotated[int | None, typer.Option(help="Runs at a time, one core each; by default one a core.")] = None,
-    report: Annotated[bool, typer.Option("--report/--no-report", help="Make the page of results at the end.")] = True,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
+    seeds: Annotated[int, typer.Option(help="How many runs of each policy; their seeds count up from --seed.")] = 1,
+    preset: Annotated[str, typer.Option(help="How the ant learns: cpu, made for one core, or paper.")] = "cpu",
+    out_folder: Annotated[
+        Path, typer.Option("--out", help="Folder for checkpoints and results, one sub-folder per run.")
+    ] = Path("results/antmaze"),
+    workers: Annotated[
+        int | None, typer.Option(help="How many runs at the same time, one core each; by default one per core.")
+    ] = None,
+    report: Annotated[
+        bool, typer.Option("--report/--no-report", help="Write an HTML report at the end, or do not.")
+    ] = True,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
-    """Train the ant while the bandit chooses its paths; stopped at any moment, the same command goes on."""
+    """Train the ant while a bandit policy chooses its paths.
+
+    Writes the result of each run to --out, and an HTML report on all comparable runs there to its sub-folder report. By
+    default it trains one run of crucb on the easy maze, which takes some ten minutes on one core. The command can be
+    stopped at any moment; the same command continues. Finished runs are not trained again.
+    """
     if seeds < 1:
         raise InputError(f"--seeds must be at least 1, got {seeds}")
     from rising_bandits.antmaze.pool import one_core, train_all
@@ -64,7 +80,7 @@ def run(
     done = [number for number, spec in enumerate(specs) if RunFolder(out_folder, spec).result.exists()]
     with _watch(specs, done) as watch:
         results = train_all(specs, out_folder, workers=workers, progress=watch)
-    # The page is about all runs of this kind in the folder, so that policies can be trained one after another.
+    # The report covers all comparable runs in the folder, so that policies can be trained one after another.
     alike = find_alike(results, out_folder)
     page = [_page(alike, out_folder / "report", film=True)] if report else []
     if as_json:
@@ -79,10 +95,13 @@ def run(
 
 @app.command("map")
 def show_map(
-    maze: Annotated[str, typer.Argument(help="easy, complex, or a TOML file with text and nodes.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
+    maze: Annotated[str, typer.Argument(help="The maze: easy, complex, or a TOML file with text and nodes.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a drawing and a table.")] = False,
 ) -> None:
-    """Draw a map with its nodes, and say which edges are passable: a check before hours of training."""
+    """Draw a maze in letters and list its edges, with their lengths and whether a wall blocks them.
+
+    Use it to check a map of your own before training. Writes no files.
+    """
     from rising_bandits.antmaze import mazes
     from rising_bandits.antmaze.drawing import sketch
 
@@ -114,14 +133,20 @@ def show_map(
 
 @app.command("report")
 def report(
-    folders: Annotated[list[Path], typer.Argument(help="Result files, run folders, or folders of them.")],
-    out_folder: Annotated[Path, typer.Option("--out", help="Folder for the page and its figures.")] = Path(
+    folders: Annotated[list[Path], typer.Argument(help="Result files, run folders, or folders that hold them.")],
+    out_folder: Annotated[Path, typer.Option("--out", help="Folder for report.html and its figures.")] = Path(
         "results/antmaze/report"
     ),
-    film: Annotated[bool, typer.Option("--film/--no-film", help="Add a film of the ant on its last path.")] = True,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
+    film: Annotated[
+        bool, typer.Option("--film/--no-film", help="Add a film of the ant on its last path, or do not.")
+    ] = True,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
-    """One HTML page of finished runs: learning, regret, heatmaps, and the ant walking."""
+    """Write an HTML report on finished AntMaze runs.
+
+    It shows how well the ant learns, the regret of the policies, heatmaps of positions and tries, and films. Writes
+    report.html and its figures to --out.
+    """
     from rising_bandits.antmaze.runs import find_results
 
     results = find_results(folders)
@@ -135,11 +160,16 @@ def report(
 
 @app.command("record")
 def record(
-    folders: Annotated[list[Path], typer.Argument(help="Result files, run folders, or folders of them, of one map.")],
-    out_file: Annotated[Path, typer.Option("--out", help="The file to write.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
+    folders: Annotated[
+        list[Path], typer.Argument(help="Result files, run folders, or folders that hold them, all of one maze.")
+    ],
+    out_file: Annotated[Path, typer.Option("--out", help="The JSON file to write.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
-    """Measure outcome curves by tries from trained runs, as the file that the tasks antmaze-* replay."""
+    """Measure from trained runs how the success of each edge grows with its tries.
+
+    Writes the curves to the JSON file --out, which "rising antmaze replay --map FILE" can replay.
+    """
     from rising_bandits.antmaze.recording import write_recording
     from rising_bandits.antmaze.runs import find_results
 
@@ -170,19 +200,33 @@ def record(
 @app.command("replay")
 def replay(
     maze: Annotated[
-        list[str] | None, typer.Option("--map", help="easy, complex (by default both), or a file made by record.")
+        list[str] | None,
+        typer.Option(
+            "--map",
+            help="A recording: easy, complex, or a file that rising antmaze record wrote. Can be given several times; "
+            "easy and complex by default.",
+        ),
     ] = None,
     policy: Annotated[
         list[str] | None,
-        typer.Option(help="A policy, as in horizon-crucb, or all (the default) for the paper's six and the oracle."),
+        typer.Option(
+            help="A policy, such as horizon-crucb. Can be given several times. all, the default, stands for the six "
+            "policies of the paper and oracle."
+        ),
     ] = None,
-    seeds: Annotated[int, typer.Option(help="How many runs of each.")] = 20,
+    seeds: Annotated[int, typer.Option(help="How many runs of each policy on each recording.")] = 20,
     first_seed: Annotated[int, typer.Option(help="The first seed.")] = 0,
-    out_folder: Annotated[Path, typer.Option("--out", help="Folder for the results.")] = Path("results/replay"),
-    workers: Annotated[int | None, typer.Option(help="Processes to use; by default one a core.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
+    out_folder: Annotated[Path, typer.Option("--out", help="Folder for the results and figures.")] = Path(
+        "results/replay"
+    ),
+    workers: Annotated[int | None, typer.Option(help="How many processes to use; by default one per core.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
-    """Compare policies in seconds on the recorded curves, with the windows of the trained experiment."""
+    """Compare policies on recorded AntMaze curves, without training an ant.
+
+    Policies have the windows of the trained experiment, a quarter of the plays, unless they set their own. Prints a
+    table of regret; writes the runs and the figures to --out.
+    """
     from rising_bandits.cli.run import report_runs
     from rising_bandits.experiments import PAPER_POLICIES, make_plan
     from rising_bandits.experiments.plan import with_windows
@@ -198,7 +242,7 @@ def replay(
 
 
 def _recording(name: str) -> str:
-    """The task of a recording, by the name of its map or by its file."""
+    """The task that replays a recording, given by the name of a maze or by its file."""
     from rising_bandits.problems import recorded
 
     if (task := f"antmaze-{name}") in recorded.NAMES:
@@ -208,11 +252,12 @@ def _recording(name: str) -> str:
         raise InputError(f"--map must be one of {known}, or a file made by rising antmaze record, got {name!r}")
     recorded.from_file(name)
     path = str(Path(name).resolve())
-    # Runs are kept by the words of their task: a file made anew under the same name must be another one.
+    # Finished runs are found by the text of their task. The digest makes a changed file a different task.
     return f"{recorded.__name__}:from_file(path={path!r}, digest={recorded.digest_of(path)!r})"
 
 
 def _row(result: Result) -> dict[str, Any]:
+    """The facts of a run for tables and JSON."""
     rewards = result.record.rewards()
     recent = rewards[-100:]
     walked = recent[recent > 0]
@@ -231,7 +276,7 @@ def _row(result: Result) -> dict[str, Any]:
 
 
 def _page(results: Sequence[Result], folder: Path, *, film: bool) -> Path:
-    """The page of some runs, with a bar while it is drawn."""
+    """Write the report on some runs, with a progress bar, and return its path."""
     from rising_bandits.reproduction.antmaze import plan_report, write_report
 
     with progress_bar("drawing", [1] * len(plan_report(results)), "parts") as progress:
@@ -239,7 +284,7 @@ def _page(results: Sequence[Result], folder: Path, *, film: bool) -> Path:
 
 
 def _print(results: Sequence[Result], alike: Sequence[Result]) -> None:
-    """A row for each run, and the comparison of all that are alike."""
+    """Print a table with a row for each of ``results``, and the comparison of the policies in ``alike``."""
     rows = [_row(result) for result in results]
     print_heading("trained runs", " (reward: one over the steps of an episode that reached the goal, else 0)")
     print_table(
@@ -270,7 +315,7 @@ def _print(results: Sequence[Result], alike: Sequence[Result]) -> None:
 
 
 class _Watched:
-    """What is known of runs in progress: for each the episode, the time left, the path chosen, success by edge."""
+    """The latest news of runs in progress: episode, time left, chosen path and success of each edge."""
 
     def __init__(self, specs: Sequence[TrainSpec]) -> None:
         self.specs = specs
@@ -278,16 +323,16 @@ class _Watched:
         self._begun: dict[int, tuple[int, float]] = {}
 
     def note(self, item: News) -> None:
-        """Take in news of a run."""
+        """Remember the latest news of a run."""
         self._begun.setdefault(item.number, (item.episode, time.monotonic()))
         self.latest[item.number] = item
 
     def finished(self, number: int) -> bool:
-        """Whether a run has come to its last episode."""
+        """Whether a run has played its last episode."""
         return self.latest[number].episode >= self.specs[number].episodes
 
     def cells(self, number: int) -> list[str]:
-        """A run in words."""
+        """The cells of a run in the table of progress."""
         item, spec = self.latest[number], self.specs[number]
         first, since = self._begun[number]
         pace = (time.monotonic() - since) / max(item.episode - first, 1)
@@ -308,7 +353,7 @@ class _Watched:
 
 @contextlib.contextmanager
 def _watch(specs: Sequence[TrainSpec], done: Sequence[int]) -> Iterator[Callable[[News], None]]:
-    """A table that lives on the terminal; elsewhere, as in a log file, a line a minute for each run."""
+    """Show progress: on a terminal a table that is updated; elsewhere, as in a log file, a line a minute per run."""
     from rich.live import Live
     from rich.table import Table
 

@@ -1,4 +1,4 @@
-"""The command itself: where its sub-commands meet, and how errors are said."""
+"""The command ``rising``: its sub-commands, and how errors are printed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rising_bandits.cli.output import console, out
 from rising_bandits.errors import RisingBanditsError
 
 _STOPPED = 130
-"""The exit code of a command that Ctrl-C ended."""
+"""The exit code of a command that was ended by Ctrl-C."""
 
 app = typer.Typer(
     name="rising",
@@ -33,6 +33,7 @@ app.add_typer(bench.app, name="bench")
 
 
 def _version(show: bool) -> None:
+    """Print the version and exit."""
     if show:
         out.print(f"rising {__version__}")
         raise typer.Exit
@@ -40,13 +41,23 @@ def _version(show: bool) -> None:
 
 @app.callback()
 def _root(
-    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version."),
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Print the version and exit."
+    ),
 ) -> None:
     pass
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command: bad input is one clear line and exit code 2, Ctrl-C is exit code 130."""
+    """Run the command ``rising`` and exit.
+
+    Wrong input prints one line to standard error and exits with code 2. Ctrl-C exits with code 130.
+
+    Parameters
+    ----------
+    arguments
+        The arguments of the command; by default those of this process.
+    """
     command = typer.main.get_command(app)
     say = console(stderr=True, soft_wrap=True)
     try:
@@ -60,7 +71,7 @@ def main(arguments: list[str] | None = None) -> None:
     except (typer.Abort, KeyboardInterrupt):
         code = _STOPPED
     except Exception as error:
-        # Usage errors of the command line library carry their own one-line message.
+        # Usage errors of the command-line library have a message of their own; other errors are bugs and are raised.
         message = getattr(error, "format_message", None)
         if message is None:
             raise

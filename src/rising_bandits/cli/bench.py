@@ -1,4 +1,4 @@
-"""``rising bench``: policies side by side on the public suite of instances."""
+"""``rising bench``: compare policies on a benchmark of many instances."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from rising_bandits.cli.output import out, print_heading, print_json, print_tabl
 from rising_bandits.errors import InputError
 from rising_bandits.experiments import run_plan
 
-app = typer.Typer(no_args_is_help=True, help="Policies side by side on a public suite of instances.")
+app = typer.Typer(no_args_is_help=True, help="Compare policies on a benchmark of fixed and random instances.")
 
 
 @app.callback()
 def _bench() -> None:
+    # With a callback, "policies" is a sub-command even though it is the only one.
     pass
 
 
@@ -27,26 +28,42 @@ def _bench() -> None:
 def policies(
     policy: Annotated[
         list[str] | None,
-        typer.Option(help="A policy, as in crucb, 'crucb(epsilon=0.25)' or my_module:MyPolicy; six by default."),
+        typer.Option(
+            help="A policy, such as crucb, 'crucb(epsilon=0.25)' or my_module:MyPolicy. Can be given several times. By "
+            "default horizon-crucb and crucb with two settings each, sw-cucb and sw-cts."
+        ),
     ] = None,
     family: Annotated[
         list[str] | None,
-        typer.Option(help="paper, rested, antmaze, or a family of curves such as late or mixed; all by default."),
+        typer.Option(
+            help="A group of instances: paper, rested, antmaze, or a family of random curves (exponential, power-law, "
+            "linear, flat, late, mixed). Can be given several times; all by default."
+        ),
     ] = None,
     seeds: Annotated[
-        str, typer.Option(help="Seeds, as in 1000-1004; develop below 1000, report from there up.")
+        str,
+        typer.Option(
+            help="One seed, or a range such as 1000-1004. Develop policies on seeds below 1000 and report results on "
+            "seeds from 1000 on."
+        ),
     ] = "1000",
-    longest: Annotated[int | None, typer.Option(help="Leave out random instances of more rounds than this.")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="A small part of the suite, in less than a minute.")] = False,
-    out_folder: Annotated[Path, typer.Option("--out", help="Folder for runs, tables and figures.")] = Path(
+    longest: Annotated[
+        int | None, typer.Option(help="Leave out random instances with more rounds than this; by default none.")
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Run only a small part of the benchmark, in about a minute.")
+    ] = False,
+    out_folder: Annotated[Path, typer.Option("--out", help="Folder for runs, numbers and figures.")] = Path(
         "results/bench"
     ),
-    workers: Annotated[int | None, typer.Option(help="Processes to use; by default one a core.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
+    workers: Annotated[int | None, typer.Option(help="How many processes to use; by default one per core.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
-    """Regret as a share of the optimum: on the paper's tasks, on others' instances, and on random ones.
+    """Compare policies by their regret as a share of the optimum.
 
-    Finished runs are kept in the folder and not run again.
+    The instances are the paper's tasks, two instances of Metelli et al. (2022), recorded AntMaze runs, and random
+    instances. Prints tables by group, mean ranks, and the targets set for horizon-crucb. Writes to --out the runs,
+    all numbers as policies.json, and figures as PNG and SVG. Finished runs are not run again.
     """
     from rising_bandits.benchmark import POLICIES, as_data, benchmark_plan, instances, scores, seeds_of
 
@@ -89,7 +106,7 @@ def policies(
 
 
 def _lines(data: dict[str, object]) -> str:
-    """JSON with a line for each instance and each row, so that two files can be compared by eye."""
+    """JSON text with one line for each row, so that two files are easy to compare."""
 
     def clean(value: object) -> object:
         if isinstance(value, float):
@@ -109,6 +126,7 @@ def _lines(data: dict[str, object]) -> str:
 
 
 def _print(data: dict[str, Any], left_out: list[str], *, quick: bool) -> None:
+    """Print the tables of a benchmark."""
     from rising_bandits.benchmark.report import Line
 
     rows = [Line(**line) for line in data["groups"]]

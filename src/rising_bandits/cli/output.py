@@ -1,4 +1,4 @@
-"""Tables for people, JSON for programs, progress for those who wait."""
+"""Output of the commands: tables, JSON and progress bars."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rich.text import Text
 
 
 def console(**options: Any) -> Console:
-    """A screen that prints names as they are: ``:link:`` is no picture, and ``[a]`` no style."""
+    """A console that prints text unchanged: ``:link:`` is not made an emoji, and ``[a]`` is not read as a style."""
     return Console(highlight=False, emoji=False, markup=False, **options)
 
 
@@ -24,13 +24,13 @@ out = console()
 
 
 def print_heading(title: str, rest: str = "") -> None:
-    """An empty line, then what follows is about, in bold."""
+    """Print an empty line, then ``title`` in bold and ``rest`` after it."""
     out.print()
     out.print(Text.assemble((title, "bold"), rest), soft_wrap=True)
 
 
 def print_json(data: Any) -> None:
-    """One JSON document on standard output; NaN becomes null."""
+    """Print one JSON document; NaN and infinities become null."""
 
     def clean(value: Any) -> Any:
         if isinstance(value, float) and not math.isfinite(value):
@@ -43,27 +43,26 @@ def print_json(data: Any) -> None:
 
 
 def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]], numbers: int) -> None:
-    """A table whose last ``numbers`` columns are set to the right."""
+    """Print a table whose last ``numbers`` columns are aligned to the right."""
     table = Table(box=None, header_style="bold", pad_edge=False)
     for place, heading in enumerate(headings):
         table.add_column(heading, justify="right" if place >= len(headings) - numbers else "left", no_wrap=True)
     for row in rows:
         table.add_row(*row)
-    # A pipe has no width: let it have as much as the table wants.
+    # Where there is no terminal, the width is not known; lines must not be broken there.
     wide = out if out.is_terminal else console(width=200)
     wide.print(table)
 
 
 LINE_EVERY = 15.0
-"""Where there is no terminal, a line of progress is written after so many seconds."""
+"""How many seconds pass between two lines of progress where there is no terminal."""
 
 
 @contextlib.contextmanager
 def progress_bar(what: str, totals: Sequence[int], unit: str = "runs") -> Iterator[Callable[[int, int], None]]:
-    """A bar over all rounds of a plan, or over other work in parts, shown on a terminal once it has taken a second.
+    """Show progress on standard error: a bar on a terminal, shown after one second; elsewhere a line now and then.
 
-    Where there is no terminal, as in a log file, a line is written now and then. Both go to standard error, so that
-    standard output stays clean.
+    Yields a function to call with the number of a part and how much of it is done, at most its entry in ``totals``.
     """
     screen = console(stderr=True)
     bar = Progress(
@@ -84,7 +83,7 @@ def progress_bar(what: str, totals: Sequence[int], unit: str = "runs") -> Iterat
     lines = [started + LINE_EVERY]
 
     def report(number: int, rounds: int) -> None:
-        # Thousands of runs report ten times a second: what did not move costs next to nothing.
+        # This is called for every run ten times a second, so a run without progress returns at once.
         moved = rounds - done[number]
         if not moved:
             return

@@ -1,4 +1,4 @@
-"""Problems from the command line: a file of edges, lists of names, or a problem's own data."""
+"""Problems described by command-line options: a file of edges, lists of names, or a file of `Problem.spec` data."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from rising_bandits.problems import KMax, Matching, Problem, ShortestPath, Spann
 
 
 def split(name: str, text: str) -> list[str]:
-    """Names between commas.
+    """The names in a text that separates them by commas; ``name`` is the option in error messages.
 
     >>> split("arms", "ann, bob")
     ['ann', 'bob']
     """
     names = [part.strip() for part in text.split(",")]
     if not all(names):
-        raise InputError(f"{name} must be names between commas, as in ann,bob; got {text!r}")
+        raise InputError(f"{name} must be names separated by commas, as in ann,bob; got {text!r}")
     return names
 
 
@@ -32,10 +32,11 @@ _BELONG = {
     "workers": ("jobs", "reward"),
     "arms": ("k", "reward"),
 }
-"""Which options go with which kind of problem."""
+"""For each option that describes a problem, the options that may be given with it."""
 
 
 def _listed(names: Sequence[str]) -> str:
+    """Options as text."""
     return ", ".join(f"--{name}" for name in names) or "everything in its file"
 
 
@@ -51,7 +52,7 @@ def make_problem(
     k: int | None = None,
     reward: str | None = None,
 ) -> Problem:
-    """The one problem that the options describe.
+    """The problem that the options describe; exactly one of ``problem``, ``edges``, ``workers`` and ``arms`` is given.
 
     >>> make_problem(arms="ann,bob,cy", k=2).n_arms
     3
@@ -86,7 +87,7 @@ def make_problem(
 
 
 def favours_long_paths(problem: Problem) -> bool:
-    """Whether values are summed over paths some of which have more edges than others.
+    """Whether the reward is a sum over paths that differ in their number of edges.
 
     >>> from rising_bandits.problems import ShortestPath
     >>> favours_long_paths(ShortestPath([("a", "b"), ("b", "c"), ("a", "c")], "a", "c"))
@@ -98,18 +99,22 @@ def favours_long_paths(problem: Problem) -> bool:
 
 
 def _from_data(path: Path) -> Problem:
+    """A problem from a JSON file of its spec."""
     data: Any = None
     try:
         data = json.loads(_text(path))
         return Problem.from_spec(data)
     except (ValueError, RecursionError) as error:
         raise InputError(
-            f"--problem must be a JSON file with what problem.spec() returns; {str(path)!r} is not ({error})"
+            f"--problem must be a JSON file that holds what problem.spec() returns; {str(path)!r} is not ({error})"
         ) from None
 
 
 def _from_edges(path: Path, source: str | None, target: str | None, reward: str | None) -> Problem:
-    """A line an edge: two nodes, and a name where the edge has one. A first line ``from,to`` is skipped."""
+    """Paths or spanning trees from a CSV file with one edge per line: two nodes, and optionally a name.
+
+    A first line such as ``from,to`` is skipped.
+    """
     rows = [[cell.strip() for cell in row] for row in csv.reader(_text(path).splitlines()) if any(row)]
     if rows and [cell.lower() for cell in rows[0]][:2] in (["from", "to"], ["source", "target"], ["tail", "head"]):
         rows = rows[1:]
@@ -118,13 +123,14 @@ def _from_edges(path: Path, source: str | None, target: str | None, reward: str 
             raise InputError(f"--edges must be a CSV file of node,node or node,node,name, got {row!r} in edge {number}")
     pairs = [tuple(cell for cell in row if cell) for row in rows]
     if (source is None) != (target is None):
-        raise InputError("--source and --target go together")
+        raise InputError(f"--source and --target must be given together, got source {source!r} and target {target!r}")
     if source is None:
         return SpanningTree(pairs, reward=reward or "sum")
     return ShortestPath(pairs, source, target, reward=reward)
 
 
 def _text(path: Path) -> str:
+    """The text of a file, which must exist."""
     if not path.is_file():
         raise InputError(f"file {str(path)!r} does not exist")
     return path.read_text()

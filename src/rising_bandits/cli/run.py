@@ -1,4 +1,4 @@
-"""``rising run``: policies on tasks with many seeds, on every core."""
+"""``rising run``: run policies on tasks with several seeds, on all cores."""
 
 from __future__ import annotations
 
@@ -18,29 +18,46 @@ from rising_bandits.errors import InputError
 from rising_bandits.experiments import RunSpec, StoredRun, make_plan, make_task, read_run, run_plan, summarise
 
 _SMALL = 10.0
+"""Numbers below this are printed with four decimal places."""
 
 
 def run(
-    tasks: Annotated[list[str] | None, typer.Argument(help="Tasks to run, see [bold]rising tasks[/bold].")] = None,
+    tasks: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Tasks, by name (see [bold]rising tasks[/bold]) or as my_module:my_function for tasks of your own."
+        ),
+    ] = None,
     policy: Annotated[
         list[str] | None,
         typer.Option(
-            help="A policy, as in crucb, 'crucb(epsilon=0.25)', my_module:MyPolicy, or all for the paper's six."
+            help="A policy, such as crucb, 'crucb(epsilon=0.25)' or my_module:MyPolicy. Can be given several times. "
+            "all, the default, stands for the six policies of the paper."
         ),
     ] = None,
-    seeds: Annotated[int, typer.Option(help="How many runs of each, with seeds from --first-seed up.")] = 5,
+    seeds: Annotated[
+        int, typer.Option(help="How many runs of each policy on each task; their seeds count up from --first-seed.")
+    ] = 5,
     first_seed: Annotated[int, typer.Option(help="The first seed.")] = 0,
-    horizon: Annotated[int | None, typer.Option(help="Rounds of a run; by default the task's own.")] = None,
-    record: Annotated[list[int] | None, typer.Option(help="A round to record beside the usual ones.")] = None,
-    out_folder: Annotated[Path, typer.Option("--out", help="Folder for the results.")] = Path("results/run"),
-    workers: Annotated[int | None, typer.Option(help="Processes to use; by default one a core.")] = None,
-    plot: Annotated[bool, typer.Option("--plot", help="Draw each task and its regret as PNG and SVG.")] = False,
-    repeat: Annotated[Path | None, typer.Option(help="Repeat one run from its own file and compare.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
+    horizon: Annotated[int | None, typer.Option(help="Rounds per run; by default the task's own number.")] = None,
+    record: Annotated[
+        list[int] | None,
+        typer.Option(help="A round to record in addition to the usual ones. Can be given several times."),
+    ] = None,
+    out_folder: Annotated[Path, typer.Option("--out", help="Folder for results and figures.")] = Path("results/run"),
+    workers: Annotated[int | None, typer.Option(help="How many processes to use; by default one per core.")] = None,
+    plot: Annotated[bool, typer.Option("--plot", help="Also draw each task and its regret, as PNG and SVG.")] = False,
+    repeat: Annotated[
+        Path | None,
+        typer.Option(help="A result file: repeat its run and compare every number. Exits with 1 if one differs."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
-    """Run policies on tasks and report their regret.
+    """Run policies on tasks and print a table of their regret.
 
-    Finished runs are kept in the folder and not run again; a run that was stopped goes on where it was.
+    Writes one file per run to the sub-folder runs of --out, and settings.json with the settings of all runs. Finished
+    runs are not run again, and a run that was stopped continues from its last checkpoint. By default the six policies
+    of the paper run with five seeds.
     """
     if repeat is not None:
         if tasks or policy or horizon is not None:
@@ -54,7 +71,7 @@ def run(
 
 
 def report_runs(plan: list[RunSpec], out_folder: Path, workers: int | None, *, plot: bool, as_json: bool) -> None:
-    """Run a plan and say what came of it: a table or JSON, and figures."""
+    """Run a plan and print its results as tables or JSON; with ``plot``, also write figures."""
     runs = _run(plan, out_folder, workers)
     rows = summarise(runs)
     figures: list[Path] = []
@@ -62,7 +79,7 @@ def report_runs(plan: list[RunSpec], out_folder: Path, workers: int | None, *, p
         from rising_bandits.plots import plot_overview, plot_recording, plot_regret
 
         for name, shown in _shown(plan).items():
-            # A task by module:function has a name that no file should have.
+            # The text of a task given as module:function has characters that are not fit for file names.
             file = re.sub(r"[^A-Za-z0-9.-]+", "-", shown).strip("-")
             figures += plot_regret(runs, name, out_folder / f"regret-{file}.png")
             if make_task(name).recorded:
@@ -99,24 +116,25 @@ def report_runs(plan: list[RunSpec], out_folder: Path, workers: int | None, *, p
 
 
 def _shown(plan: Sequence[RunSpec]) -> dict[str, str]:
-    """How each task of a plan is called: a recording of one's own by its file, unless two have the same name."""
+    """The name of each task in output: its text, or for a recording its short name if no other task has the same."""
     tasks = {text: make_task(text) for text in dict.fromkeys(spec.task for spec in plan)}
     names = [task.name for task in tasks.values()]
     return {text: task.name if task.recorded and names.count(task.name) == 1 else text for text, task in tasks.items()}
 
 
 def _places(value: float) -> str:
-    """A number of the table; small ones need more places."""
+    """A number for the table; small numbers get more decimal places."""
     return f"{value:,.1f}" if abs(value) >= _SMALL or value == 0.0 else f"{value:.4f}"
 
 
 def _run(plan: list[RunSpec], folder: Path, workers: int | None) -> list[StoredRun]:
+    """Run a plan with a progress bar."""
     with progress_bar("running", [spec.horizon for spec in plan]) as report:
         return run_plan(plan, folder, workers=workers, progress=report, version=__version__)
 
 
 def _repeat(path: Path, folder: Path, as_json: bool) -> None:
-    """Run again what a file says, and compare every number."""
+    """Repeat the run of a file, compare every number, and exit with code 1 if one differs."""
     old = read_run(path)
     target = folder / "repeat"
     if (target / "runs" / f"{old.spec.key}.parquet").resolve() == path.resolve():

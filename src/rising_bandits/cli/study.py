@@ -1,4 +1,4 @@
-"""``rising study``: decisions from the shell, kept in a database."""
+"""``rising study``: make decisions on the command line that are kept in a database."""
 
 from __future__ import annotations
 
@@ -16,13 +16,16 @@ from rising_bandits.experiments.plan import make_policy, parse_call, parse_polic
 if TYPE_CHECKING:
     from rising_bandits.studies import Decision, Scale, Study
 
-app = typer.Typer(no_args_is_help=True, help="Decisions that are kept on disk: create, ask, tell, show, export.")
-_Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Make decisions for a live system: ask for a decision, then tell its outcomes. A database keeps both.",
+)
+_Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 _Name = Annotated[str, typer.Argument(help="The name of the study.")]
 _Storage = Annotated[
     str,
     typer.Option(
-        help="A SQLite file, as in sqlite:///routes.db, or postgresql://user@host/database.",
+        help="The database: a SQLite file, such as sqlite:///routes.db, or postgresql://user@host/database.",
         envvar="RISING_STORAGE",
     ),
 ]
@@ -30,16 +33,19 @@ _DEFAULT = "sqlite:///studies.db"
 
 
 def _scale(text: str | None, given: dict[str, Any]) -> Scale:
-    """The scale that options describe: a text, or a half, or a range; ``given`` are those that were set."""
+    """The scale that the options describe.
+
+    ``text`` is the value of --scale, and ``given`` are the values of the other options of the scale that were set.
+    """
     from rising_bandits.studies.scales import scale_by_name
 
     if text is not None:
         name, parameters = parse_call(text, "scale must look like reciprocal(best=2) or 'log(low=1, high=1000)'")
-        # A unit beside it is fine, but not a second one.
+        # --unit may be given beside --scale, unless the scale has a unit of its own.
         extra, leading = set(given) - ({"unit"} - set(parameters)), "--scale"
         parameters = {**given, **parameters}
     elif "half" in given:
-        # Lower is better there anyway.
+        # --lower-is-better may be given too: with this scale lower is always better.
         extra, leading = set(given) & {"low", "high"}, "--half"
         name, parameters = "decay", {part: given[part] for part in ("half", "unit") if part in given}
     else:
@@ -54,38 +60,72 @@ def _scale(text: str | None, given: dict[str, Any]) -> Scale:
 def create(
     name: _Name,
     policy: Annotated[
-        str, typer.Option(help="A policy, as in 'crucb(sigma=0.05)'.")
+        str, typer.Option(help="The policy, such as 'crucb(sigma=0.05)'.")
     ] = "crucb(sigma=0.05, resolution=32)",
-    edges: Annotated[Path | None, typer.Option(help="A CSV file of edges: node,node or node,node,name.")] = None,
-    source: Annotated[str | None, typer.Option(help="Where paths begin; without it, spanning trees.")] = None,
-    target: Annotated[str | None, typer.Option(help="Where paths end.")] = None,
-    workers: Annotated[str | None, typer.Option(help="Workers to be matched, as in ann,bob.")] = None,
-    jobs: Annotated[str | None, typer.Option(help="Jobs for them, as in cats,cars,maps.")] = None,
-    arms: Annotated[str | None, typer.Option(help="Arms of which --k are chosen, as in ann,bob,cy.")] = None,
-    k: Annotated[int | None, typer.Option("--k", help="How many of --arms are chosen.")] = None,
-    problem: Annotated[Path | None, typer.Option(help="A JSON file with what problem.spec() returns.")] = None,
-    reward: Annotated[str | None, typer.Option(help="sum, max, harmonic or product; by default what fits.")] = None,
+    edges: Annotated[
+        Path | None,
+        typer.Option(help="For paths or spanning trees: a CSV file with a line node,node or node,node,name per edge."),
+    ] = None,
+    source: Annotated[
+        str | None, typer.Option(help="The node where paths begin. Without --source and --target: spanning trees.")
+    ] = None,
+    target: Annotated[str | None, typer.Option(help="The node where paths end.")] = None,
+    workers: Annotated[
+        str | None, typer.Option(help="For matchings: the workers, separated by commas, such as ann,bob.")
+    ] = None,
+    jobs: Annotated[
+        str | None, typer.Option(help="For matchings: the jobs, separated by commas, such as cats,cars,maps.")
+    ] = None,
+    arms: Annotated[
+        str | None, typer.Option(help="For choosing --k of many: the arms, separated by commas, such as ann,bob,cy.")
+    ] = None,
+    k: Annotated[int | None, typer.Option("--k", help="How many of --arms are chosen at a time.")] = None,
+    problem: Annotated[
+        Path | None, typer.Option(help="For any problem: a JSON file that holds what problem.spec() returns.")
+    ] = None,
+    reward: Annotated[
+        str | None,
+        typer.Option(
+            help="How the values of the arms are combined: sum, max, harmonic or product; not every problem allows all "
+            "of them. By default sum, and harmonic for paths in a graph with cycles."
+        ),
+    ] = None,
     scale: Annotated[
-        str | None, typer.Option(help="How outcomes are scaled, as in 'reciprocal(best=2)'; or by the options below.")
+        str | None,
+        typer.Option(
+            help="How outcomes become values from 0 to 1, such as 'reciprocal(best=2)'. By default linearly from --low "
+            "to --high."
+        ),
     ] = None,
-    low: Annotated[float | None, typer.Option(help="The lowest outcome, 0 by default.")] = None,
-    high: Annotated[float | None, typer.Option(help="The highest outcome, 1 by default.")] = None,
-    lower_is_better: Annotated[bool, typer.Option("--lower-is-better", help="Low outcomes are good.")] = False,
+    low: Annotated[float | None, typer.Option(help="The lowest possible outcome; 0 by default.")] = None,
+    high: Annotated[float | None, typer.Option(help="The highest possible outcome; 1 by default.")] = None,
+    lower_is_better: Annotated[
+        bool, typer.Option("--lower-is-better", help="Low outcomes are good; by default high ones are.")
+    ] = False,
     half: Annotated[
-        float | None, typer.Option(help="Outcomes from 0 up without end, lower is better; this one counts one half.")
+        float | None,
+        typer.Option(
+            help="For outcomes from 0 on without an upper limit, where low ones are good: the outcome whose value is "
+            "one half. Replaces --low and --high."
+        ),
     ] = None,
-    unit: Annotated[str | None, typer.Option(help="The unit of outcomes, as in ms.")] = None,
+    unit: Annotated[str | None, typer.Option(help="The unit of outcomes in reports, such as ms.")] = None,
     expires: Annotated[
-        float | None, typer.Option(help="Seconds after which a decision cannot be told any more.")
+        float | None,
+        typer.Option(help="Seconds after which the outcomes of a decision are no longer accepted; by default never."),
     ] = None,
     horizon: Annotated[
-        int | None, typer.Option(help="Rounds that are planned, for policies that want to know.")
+        int | None, typer.Option(help="How many rounds are planned, for policies that need it; by default not known.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="The seed of random decisions.")] = None,
+    seed: Annotated[int | None, typer.Option(help="The seed of random choices; by default a random one.")] = None,
     storage: _Storage = _DEFAULT,
     as_json: _Json = False,
 ) -> None:
-    """A new study."""
+    """Create a study: a problem, a policy and the scale of its outcomes.
+
+    Describe the problem by one of --edges, --workers, --arms and --problem. Writes the study to the database --storage,
+    by default the file studies.db in the current folder.
+    """
     from rising_bandits import studies
 
     described = make_problem(
@@ -115,23 +155,28 @@ def create(
         return
     out.print(f"study {name} in {storage}: {study.problem!r}, {study.policy!r}", soft_wrap=True)
     if study.scale.lower_is_better and favours_long_paths(described):
-        # Beside the answer, not in it: programs read that.
+        # On standard error, because programs may read standard output.
         console(stderr=True, soft_wrap=True).print(
-            "note: these paths have different numbers of edges, and a sum of values favours those with many; to have "
-            "the least total instead, add --reward harmonic and --scale 'reciprocal(best=...)'"
+            "note: these paths have different numbers of edges, and a sum of values favours paths with many edges; to "
+            "minimise the total instead, use --reward harmonic and --scale 'reciprocal(best=...)'"
         )
 
 
 @app.command()
 def ask(
     name: _Name,
-    n: Annotated[int | None, typer.Option("--n", help="How many decisions.")] = None,
-    unavailable: Annotated[list[str] | None, typer.Option(help="An arm that may not be used now.")] = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Also say why.")] = False,
+    n: Annotated[int | None, typer.Option("--n", help="How many decisions; 1 by default.")] = None,
+    unavailable: Annotated[
+        list[str] | None, typer.Option(help="An arm that may not be used this time. Can be given several times.")
+    ] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Also explain each decision.")] = False,
     storage: _Storage = _DEFAULT,
     as_json: _Json = False,
 ) -> None:
-    """The next decision, or several."""
+    """Ask a study for its next decision.
+
+    Prints the number of the decision and its arms, and writes the decision to the database.
+    """
     study = _open(name, storage)
     decisions = study.ask(1 if n is None else n, unavailable=[_label(study, text) for text in unavailable or []])
     if as_json:
@@ -148,16 +193,24 @@ def ask(
 @app.command()
 def tell(
     name: _Name,
-    decision: Annotated[int, typer.Argument(help="The number of the decision.")],
+    decision: Annotated[int, typer.Argument(help="The number of the decision, as ask printed it.")],
     outcomes: Annotated[
         list[str] | None,
-        typer.Argument(help="'ARM=OUTCOME' in quotes, one for each arm that was played; none if none was."),
+        typer.Argument(
+            help="'ARM=OUTCOME' in quotes, one for each arm that was played; leave them out if no arm was played."
+        ),
     ] = None,
-    more: Annotated[bool, typer.Option("--more", help="Outcomes of other arms will follow.")] = False,
+    more: Annotated[
+        bool, typer.Option("--more", help="Outcomes of other arms of this decision will be told later.")
+    ] = False,
     storage: _Storage = _DEFAULT,
     as_json: _Json = False,
 ) -> None:
-    """What came of a decision."""
+    """Tell a study the outcomes of a decision.
+
+    Writes them to the database. Arms that are left out count as not played, unless --more is given. Telling the same
+    again changes nothing.
+    """
     study = _open(name, storage)
     told: dict[Any, float] = {}
     for text in outcomes or []:
@@ -182,12 +235,19 @@ def tell(
 @app.command()
 def show(
     name: _Name,
-    decision: Annotated[int | None, typer.Option(help="Why this decision was made.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Where to draw it, as PNG and SVG.")] = None,
+    decision: Annotated[
+        int | None, typer.Option(help="The number of a decision to explain; by default the arms are shown.")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="A file to draw a figure to, as PNG and SVG; by default no figure.")
+    ] = None,
     storage: _Storage = _DEFAULT,
     as_json: _Json = False,
 ) -> None:
-    """What a study has learnt, or why it decided as it did."""
+    """Show what a study has learnt about its arms, or why it made a decision.
+
+    Prints a table. Writes nothing, except a figure with --plot.
+    """
     from rising_bandits.studies.reports.explain import HEADINGS
 
     study = _open(name, storage)
@@ -223,7 +283,7 @@ def show(
             print_table(HEADINGS, [arm.cells(study.scale.unit) for arm in known], 5)
             out.print(f"{facts['problem']}, {facts['policy']}", soft_wrap=True)
             waiting = f"{len(facts['open'])} open decision{'' if len(facts['open']) == 1 else 's'}"
-            # Of older ones it is not known which have expired.
+            # Some older decisions were never told in full; it is not known which of them are still open.
             waiting = f"at least {waiting}" if facts["unlisted"] else waiting
             retired = f", retired: {', '.join(facts['retired'])}" if facts["retired"] else ""
             out.print(f"round {facts['round']}, {waiting}{retired}", soft_wrap=True)
@@ -235,14 +295,15 @@ def show(
 @app.command()
 def export(
     name: _Name,
-    file: Annotated[Path, typer.Argument(help="A .parquet or .jsonl file.")],
+    file: Annotated[Path, typer.Argument(help="The file to write, with the suffix .parquet or .jsonl.")],
     history: Annotated[
-        bool, typer.Option("--history", help="A row an outcome, for analysis; else the whole log.")
+        bool,
+        typer.Option("--history", help="Write one row per outcome, for analysis; by default the whole log is written."),
     ] = False,
     storage: _Storage = _DEFAULT,
     as_json: _Json = False,
 ) -> None:
-    """Write a study to a file: the whole log, or with --history its outcomes."""
+    """Write a study to a file: its whole log, which import reads again, or with --history its outcomes."""
     study = _open(name, storage)
     if history:
         study.export_history(file)
@@ -257,11 +318,11 @@ def export(
 @app.command("import")
 def import_study(
     file: Annotated[Path, typer.Argument(help="A file that rising study export wrote.")],
-    name: Annotated[str | None, typer.Option(help="The name here, by default the one it had.")] = None,
+    name: Annotated[str | None, typer.Option(help="The name of the new study; by default the one it had.")] = None,
     storage: _Storage = _DEFAULT,
     as_json: _Json = False,
 ) -> None:
-    """A study from a file that was exported."""
+    """Create a study from an exported file. Writes it to the database."""
     from rising_bandits import studies
 
     study = studies.load(file, name, storage=storage)
@@ -273,7 +334,7 @@ def import_study(
 
 @app.command("list")
 def list_studies(storage: _Storage = _DEFAULT, as_json: _Json = False) -> None:
-    """The studies of a storage."""
+    """List the names of the studies in a database. Writes nothing."""
     from rising_bandits import studies
 
     found = studies.names(storage=storage)
@@ -285,17 +346,20 @@ def list_studies(storage: _Storage = _DEFAULT, as_json: _Json = False) -> None:
 
 
 def _open(name: str, storage: str) -> Study:
+    """Open an existing study."""
     from rising_bandits import studies
 
     return studies.open(name, storage=storage)
 
 
 def _label(study: Study, text: str) -> Any:
-    """The arm that a word on the command line means, also where its label is not a text."""
+    """The label of the arm that a text on the command line means; labels need not be texts."""
     return next((label for label in study.problem.labels if str(label) == text), text)
 
 
 def _as_dict(decision: Decision, explain: bool) -> dict[str, Any]:
+    """A decision as plain data for JSON."""
+
     def time(seconds: float | None) -> str | None:
         return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat()
 

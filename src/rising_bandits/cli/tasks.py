@@ -1,4 +1,4 @@
-"""``rising tasks``: what can be run."""
+"""``rising tasks``: list the tasks and policies that can be run."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from rising_bandits.problems import tasks as known
 
 
 def tasks(
-    as_json: bool = typer.Option(False, "--json", help="Print JSON for programs."),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON instead of a table."),
 ) -> None:
-    """List the tasks and policies that can be run; --json also tells the best constant super arm."""
+    """List the built-in tasks and policies.
+
+    With --json each task also has its best constant super arm. Writes no files.
+    """
     rows = []
     for name in known.names():
         task = known.get(name)

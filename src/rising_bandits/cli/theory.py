@@ -1,4 +1,4 @@
-"""``rising theory``: bounds and optima of tasks, and diagnostics of one's own logs."""
+"""``rising theory``: bounds and optima of tasks, and diagnostics of logged outcomes."""
 
 from __future__ import annotations
 
@@ -13,18 +13,28 @@ from rising_bandits.errors import InputError
 from rising_bandits.experiments.plan import make_task
 
 app = typer.Typer(no_args_is_help=True, help="Bounds and optima of tasks, and diagnostics of your own logs.")
-_Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+_Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
 @app.command()
 def bounds(
-    tasks: Annotated[list[str], typer.Argument(help="Tasks, see [bold]rising tasks[/bold].")],
-    horizon: Annotated[int | None, typer.Option(help="Rounds; by default the task's own.")] = None,
-    epsilon: Annotated[float, typer.Option(help="The window of CRUCB.")] = 0.125,
-    bonus: Annotated[float, typer.Option(help="C in the bonus C log t: 30 in the paper, 4 in its program.")] = 30.0,
+    tasks: Annotated[
+        list[str],
+        typer.Argument(
+            help="Tasks, by name (see [bold]rising tasks[/bold]) or as my_module:my_function for tasks of your own."
+        ),
+    ],
+    horizon: Annotated[int | None, typer.Option(help="The number of rounds; by default the task's own.")] = None,
+    epsilon: Annotated[float, typer.Option(help="The window of CRUCB as a share of the plays.")] = 0.125,
+    bonus: Annotated[
+        float, typer.Option(help="The constant C of the bonus C log t: 30 in the paper, 4 in its authors' program.")
+    ] = 30.0,
     as_json: _Json = False,
 ) -> None:
-    """The upper bound of Theorem 4 on the regret of CRUCB, term by term."""
+    """Compute the upper bound of Theorem 3 on the regret of CRUCB.
+
+    Prints for each task the bound, its terms, and the trivial bound L·T. Writes no files.
+    """
     from rising_bandits.theory import upper_bound
 
     rows: list[dict[str, Any]] = []
@@ -38,17 +48,27 @@ def bounds(
     headings = ["task", "bound", "start", "growth", "noise", "L·T", "q"]
     keys = ["bound", "start", "growth", "noise", "trivial"]
     print_table(headings, [[row["task"], *(f"{row[key]:,.0f}" for key in keys), f"{row['q']:.2f}"] for row in rows], 6)
-    out.print("a bound above L·T says nothing: no policy can lose more than that", soft_wrap=True)
+    out.print("a bound above L·T says nothing: the regret of no policy is larger than L·T", soft_wrap=True)
 
 
 @app.command()
 def optimum(
-    task: Annotated[str, typer.Argument(help="A task, see [bold]rising tasks[/bold].")],
-    horizon: Annotated[int | None, typer.Option(help="Rounds; by default the task's own.")] = None,
-    exact: Annotated[bool, typer.Option("--exact", help="Also the best policy of all; small instances only.")] = False,
+    task: Annotated[
+        str,
+        typer.Argument(
+            help="A task, by name (see [bold]rising tasks[/bold]) or as my_module:my_function for a task of your own."
+        ),
+    ],
+    horizon: Annotated[int | None, typer.Option(help="The number of rounds; by default the task's own.")] = None,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="Also compute the best policy of all. Possible for small tasks only.")
+    ] = False,
     as_json: _Json = False,
 ) -> None:
-    """The best constant super arm, and with --exact the best policy."""
+    """Find the best constant super arm of a task and its expected reward; with --exact also the best policy.
+
+    Writes no files.
+    """
     from rising_bandits.theory import optimal_constant, optimal_policy
 
     instance = make_task(task)
@@ -73,11 +93,16 @@ def optimum(
 @app.command()
 def diagnose(
     file: Annotated[Path, typer.Argument(help="A CSV or Parquet file with the columns arm, play and outcome.")],
-    level: Annotated[float, typer.Option(help="The level of the intervals.")] = 0.95,
-    plot: Annotated[Path | None, typer.Option(help="Where to draw the arms, as PNG and SVG.")] = None,
+    level: Annotated[float, typer.Option(help="The confidence level of the verdicts and intervals.")] = 0.95,
+    plot: Annotated[
+        Path | None, typer.Option(help="A file to draw the arms to, as PNG and SVG; by default no figure.")
+    ] = None,
     as_json: _Json = False,
 ) -> None:
-    """Whether the arms of your own log rise, are concave, have plateaued, and how noisy they are."""
+    """Diagnose logged outcomes: whether each arm rises, is concave or has levelled off, and how noisy it is.
+
+    Prints a summary. Writes nothing, except a figure with --plot.
+    """
     from rising_bandits.theory import diagnose as ask
 
     found = ask(_read(file), level=level)
@@ -95,6 +120,7 @@ def diagnose(
 
 
 def _read(file: Path) -> Any:
+    """The table in a CSV or Parquet file."""
     if not file.is_file():
         raise InputError(f"file must be a CSV or Parquet file, but {str(file)!r} does not exist")
     try:

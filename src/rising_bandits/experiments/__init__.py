@@ -1,4 +1,4 @@
-"""Many runs: plans as data, executors, a result store, statistics."""
+"""Comparisons with many runs: make a plan, run it on all cores, store the results and summarise them."""
 
 from rising_bandits.experiments.execute import run_plan
 from rising_bandits.experiments.plan import PAPER_POLICIES, RunSpec, make_plan, make_task, parse_policy

@@ -1,4 +1,4 @@
-"""Run a plan: on every core, resumable, with results that do not depend on how the work was dealt out."""
+"""Run a plan on several cores. A stopped plan can be resumed, and results do not depend on the number of workers."""
 
 from __future__ import annotations
 
@@ -20,16 +20,19 @@ from rising_bandits.policies.reference import Oracle
 from rising_bandits.simulation import Simulation, checkpoints
 
 CHECKPOINT_SECONDS = 20.0
+"""How often a run in progress is saved."""
 _STRETCH_SECONDS = 0.2
+"""How long a run goes on before it reports progress and checks whether to stop."""
 
 Progress = Callable[[int, int], None]
-"""Called with the number of a run in the plan and the rounds it has played."""
+"""Called with the position of a run in the plan and the number of rounds it has played."""
 
 _shared: dict[str, Any] = {}
+"""What a worker process got from its parent."""
 
 
 def _begin(spec: RunSpec, store: ResultStore) -> Simulation:
-    """The run where it was stopped, or at its first round."""
+    """The simulation of a run: from its checkpoint if there is one, otherwise from the first round."""
     policy = spec.make_policy()
     state = store.read_partial(spec)
     if state is not None and isinstance(policy, Policy):
@@ -46,7 +49,7 @@ def execute(
     stopping: Callable[[], bool] = lambda: False,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
 ) -> bool:
-    """Run one spec to its end and store it; False where it was asked to stop before."""
+    """Run one spec to its end and store the result; returns False if it was asked to stop before the end."""
     simulation = _begin(spec, store)
     saves = isinstance(simulation.policy, Policy)
     saved = time.monotonic()
@@ -55,7 +58,7 @@ def execute(
         started = time.monotonic()
         simulation.advance(stretch)
         took = time.monotonic() - started
-        # As many rounds as fit into a blink: progress moves, and a request to stop is heard.
+        # The next stretch should take about _STRETCH_SECONDS, so that progress and requests to stop are prompt.
         stretch = max(100, min(1_000_000, int(stretch * min(4.0, _STRETCH_SECONDS / max(took, 1e-6)))))
         if progress is not None:
             progress(simulation.next_round - 1)
@@ -72,7 +75,7 @@ def execute(
 
 @contextlib.contextmanager
 def _interrupt_heard() -> Iterator[Callable[[], bool]]:
-    """Whether Ctrl-C was pressed, to be asked between stretches: a run is never torn in the middle of a round."""
+    """A function that says whether Ctrl-C was pressed. Checked between stretches, it never interrupts a round."""
     heard = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield heard.is_set
@@ -85,11 +88,14 @@ def _interrupt_heard() -> Iterator[Callable[[], bool]]:
 
 
 def _start_worker(played: Any, stop: Any) -> None:
+    """Prepare a worker process: ``played`` is the shared array of rounds played, ``stop`` the event to stop."""
     begin_worker(stop)
     _shared["played"] = played
 
 
 def _work(number: int, spec: RunSpec, folder: str, version: str, checkpoint_seconds: float) -> bool:
+    """Execute run ``number`` of the plan in a worker process."""
+
     def report(rounds: int) -> None:
         _shared["played"][number] = rounds
 
@@ -107,10 +113,36 @@ def run_plan(
     version: str = "",
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
 ) -> list[StoredRun]:
-    """Run whatever of a plan is not in the folder yet, and return all of it in the order of the plan.
+    """Run the runs of a plan that are not in the folder yet, and return all runs of the plan in its order.
 
-    Each run has its own seed, so neither the number of workers nor the order in which they finish
-    changes a number. Stopped at any moment, it goes on where it was when called again.
+    Each run has its own seed, so results do not depend on the number of workers or on the order in which runs finish.
+    A plan that was stopped can be resumed: call this again with the same folder. A run in progress continues from its
+    last checkpoint if its policy derives from `Policy`; with any other policy it starts again.
+
+    Parameters
+    ----------
+    plan
+        The runs, as `make_plan` returns them.
+    folder
+        Where results and checkpoints are kept; see `ResultStore`.
+    workers
+        How many processes to use; by default one for each core that this process may use.
+    progress
+        Called now and then with the position of a run in the plan and the number of rounds it has played.
+    version
+        A version that is noted in the result files.
+    checkpoint_seconds
+        How often a run in progress is saved.
+
+    Returns
+    -------
+    list of StoredRun
+        The finished runs, in the order of the plan.
+
+    Raises
+    ------
+    InputError
+        A run of the plan is not possible, for example because its horizon is too short. Nothing was run.
 
     >>> import tempfile
     >>> from rising_bandits.experiments.plan import make_plan
@@ -143,7 +175,7 @@ def run_plan(
 
 
 def _check(plan: Sequence[RunSpec]) -> None:
-    """Refuse what cannot run (too short a horizon, too many super arms) before anything is written."""
+    """Refuse a plan with a run that cannot start (short horizon, too many super arms) before anything is written."""
     seen: set[str] = set()
     for spec in plan:
         checkpoints(spec.horizon, spec.rounds)
@@ -164,10 +196,12 @@ def _run_parallel(
     progress: Progress | None,
     checkpoint_seconds: float,
 ) -> None:
+    """Execute the runs of ``todo``, given with their positions in a plan of ``size`` runs, in worker processes."""
     context = multiprocessing.get_context("spawn")
     played = context.Array("q", size, lock=False)
     stop = context.Event()
-    # Different kinds first, so that two workers do not compile the same machine code at once.
+    # First one run of each (task, policy), so that workers do not compile the same code at the same time; then the
+    # longest runs.
     first = {(spec.task, spec.policy): place for place, (_, spec) in reversed(list(enumerate(todo)))}
     order = sorted(todo, key=lambda item: (todo.index(item) != first[item[1].task, item[1].policy], -item[1].horizon))
     with ProcessPoolExecutor(workers, context, _start_worker, (played, stop)) as pool:

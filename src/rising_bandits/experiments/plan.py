@@ -1,4 +1,4 @@
-"""An experiment as data: which policies, on which tasks, for how long, with which seeds."""
+"""Plans of experiments as data: which policies run on which tasks, for how many rounds, with which seeds."""
 
 from __future__ import annotations
 
@@ -26,7 +26,23 @@ _CALL = re.compile(r"^(?P<name>[A-Za-z_][\w.:-]*)(?:\((?P<arguments>.*)\))?$", r
 
 @dataclass(frozen=True)
 class RunSpec:
-    """One run, complete: from this alone it can be repeated, number for number."""
+    """Everything that defines one run. A run can be repeated exactly from its spec.
+
+    Parameters
+    ----------
+    task
+        The name of a task, or ``module:function(argument=value)`` for a task of your own; see `make_task`.
+    policy
+        The name of a policy, or ``module:Class`` for a policy of your own.
+    parameters
+        The arguments of the policy.
+    horizon
+        The number of rounds.
+    seed
+        The seed of the outcomes and of the policy's random choices.
+    rounds
+        Rounds to record in addition to the usual ones.
+    """
 
     task: str
     policy: str
@@ -37,44 +53,65 @@ class RunSpec:
 
     @property
     def label(self) -> str:
-        """The policy with the parameters that differ from its defaults, for tables and figures."""
+        """The name of the policy with the parameters that differ from its defaults, for tables and figures."""
         return self.policy if not self._changed() else f"{self.policy}({self._changed()})"
 
     def _changed(self) -> str:
+        """The parameters that differ from the defaults, as text."""
         defaults = _defaults(self.policy)
-        # sigma is filled in from the task, so it is no choice worth naming unless it differs from that.
+        # sigma is taken from the task by default, so it is named only if it differs from the task's.
         told = {**defaults, "sigma": self.make_task().sigma} if _is_told(defaults) else defaults
         return ", ".join(f"{name}={value!r}" for name, value in self.parameters.items() if told.get(name) != value)
 
     @property
     def key(self) -> str:
-        """A file name for the run: readable, and different for different settings."""
+        """A readable file name for the run, different for different specs."""
         digest = hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:10]
         safe = re.sub(r"[^A-Za-z0-9.-]+", "-", f"{self.task}-{self.policy}")
         return f"{safe}-{self.seed}-{digest}"
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """The spec as plain data, ready for JSON."""
         return {**asdict(self), "rounds": list(self.rounds)}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> RunSpec:
-        """The inverse of `as_dict`."""
+        """A spec from plain data.
+
+        Parameters
+        ----------
+        data
+            What `as_dict` returned.
+        """
         return cls(**{**data, "rounds": tuple(data.get("rounds", ()))})
 
     def make_policy(self) -> Any:
-        """The policy, not yet started."""
+        """A new policy of this run, not yet started."""
         return make_policy(self.policy, self.parameters)
 
     def make_task(self) -> Task:
-        """The task."""
+        """The task of this run."""
         return make_task(self.task)
 
 
 def parse_policy(text: str) -> tuple[str, dict[str, Any]]:
-    """A policy as the command line takes it: a name, with parameters in brackets where they are set.
+    """The name and the parameters of a policy that is given as text.
 
-    A policy of one's own is ``module:Class``.
+    Parameters
+    ----------
+    text
+        A policy as the command line takes it: a name such as ``crucb``, or ``module:Class`` for a policy of your own.
+        Parameters may follow in round brackets, as in ``crucb(epsilon=0.25)``.
+
+    Returns
+    -------
+    tuple
+        The name, and the parameters as a dictionary.
+
+    Raises
+    ------
+    InputError
+        The text cannot be read, the policy is not known, or a parameter is wrong.
 
     >>> parse_policy("crucb(epsilon=0.25, bonus='reference')")
     ('crucb', {'epsilon': 0.25, 'bonus': 'reference'})
@@ -85,7 +122,7 @@ def parse_policy(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def with_windows(text: str, share: float) -> str:
-    """A policy whose window, where none is given, is a share of the plays.
+    """A policy as text with its window set to a share of the plays, unless the text sets a window itself.
 
     >>> [with_windows(text, 0.25) for text in ("crucb(upward=True)", "sw-ts", "sw-ucb(window=0.5)", "oracle")]
     ['crucb(epsilon=0.25, upward=True)', 'sw-ts(window=0.25)', 'sw-ucb(window=0.5)', 'oracle']
@@ -99,7 +136,10 @@ def with_windows(text: str, share: float) -> str:
 
 
 def parse_call(text: str, wanted: str) -> tuple[str, dict[str, Any]]:
-    """A name with keyword arguments in brackets, all of them literals."""
+    """The name and the keyword arguments of a call written as text; the arguments must be literals.
+
+    ``wanted`` begins the message of the error that a wrong text raises.
+    """
     match = _CALL.match(text.strip())
     if match is None:
         raise InputError(f"{wanted}, got {text!r}")
@@ -116,10 +156,10 @@ def parse_call(text: str, wanted: str) -> tuple[str, dict[str, Any]]:
 
 
 def _import(kind: str, name: str) -> Any:
-    """What ``module:attribute`` names."""
+    """Import the object that ``module:attribute`` names; ``kind`` is its name in error messages."""
     module, _, attribute = name.partition(":")
     if "" not in sys.path and str(Path.cwd()) not in sys.path:
-        # As `python -m` does: modules of the folder one stands in can be named.
+        # Like `python -m`: modules in the current folder can be imported.
         sys.path.insert(0, str(Path.cwd()))
     try:
         return getattr(importlib.import_module(module), attribute)
@@ -128,7 +168,17 @@ def _import(kind: str, name: str) -> Any:
 
 
 def make_task(text: str) -> Task:
-    """A task by name, or one of the user's own by ``module:function`` with arguments in brackets.
+    """The task that a text names.
+
+    Parameters
+    ----------
+    text
+        The name of a built-in task, or ``module:function(argument=value)`` for a function that returns a `Task`.
+
+    Raises
+    ------
+    InputError
+        The task is not known, cannot be imported, or is not a `Task`.
 
     >>> make_task("rising_bandits.theory.instances:general_a(horizon=300)").horizon
     300
@@ -143,7 +193,7 @@ def make_task(text: str) -> Task:
 
 
 def make_policy(name: str, parameters: dict[str, Any]) -> Any:
-    """A built-in policy by name, or one of the user's own by ``module:Class``."""
+    """A new policy: a built-in one by name, or one of the user's own by ``module:Class``."""
     if ":" not in name:
         return policies.by_name(name, **parameters)
     try:
@@ -153,13 +203,14 @@ def make_policy(name: str, parameters: dict[str, Any]) -> Any:
 
 
 def _defaults(name: str) -> dict[str, Any]:
+    """The default parameters of a built-in policy; empty for a policy of the user's own."""
     if ":" in name:
         return {}
     return policies.by_name(name).parameters()
 
 
 def _is_told(defaults: dict[str, Any]) -> bool:
-    """Whether a policy has to be told the noise; one whose default is None finds out by itself."""
+    """Whether a policy needs to be told ``sigma``; a policy whose default is None estimates it itself."""
     return defaults.get("sigma") is not None
 
 
@@ -172,9 +223,34 @@ def make_plan(
     horizon: int | None = None,
     rounds: Sequence[int] = (),
 ) -> list[RunSpec]:
-    """Every task with every policy and every seed. ``all`` names the paper's six policies.
+    """A plan that runs every policy on every task with every seed.
 
-    Policies that need ``sigma`` are told the task's, unless it is set.
+    Policies that need ``sigma`` get the task's value, unless the text of the policy sets one.
+
+    Parameters
+    ----------
+    task_names
+        Tasks, as `make_task` takes them.
+    policy_texts
+        Policies, as `parse_policy` takes them; ``all`` stands for the six policies of the paper.
+    seeds
+        How many seeds.
+    first_seed
+        The first seed; the others are the numbers that follow.
+    horizon
+        The number of rounds of each run; by default the task's own.
+    rounds
+        Rounds to record in addition to the usual ones.
+
+    Returns
+    -------
+    list of RunSpec
+        The runs; a run that was asked for twice is there once.
+
+    Raises
+    ------
+    InputError
+        A task, a policy or a number is wrong.
 
     >>> [spec.key[:17] for spec in make_plan(["path-easy"], ["crucb"], seeds=2)]
     ['path-easy-crucb-0', 'path-easy-crucb-1']
@@ -197,5 +273,5 @@ def make_plan(
                 RunSpec(task_name, name, parameters, length, seed, tuple(rounds))
                 for seed in range(first_seed, first_seed + seeds)
             ]
-    # The same run asked for in other words is one run, not one more seed.
+    # Two texts may mean the same run (crucb and crucb(epsilon=0.125)); it must not count as two seeds.
     return list({spec.key: spec for spec in plan}.values())

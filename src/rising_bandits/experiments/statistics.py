@@ -1,4 +1,4 @@
-"""Means and intervals over seeds, and what a table of results says."""
+"""Means and confidence intervals over seeds, and the rows of a table of results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,19 @@ from rising_bandits.experiments.store import StoredRun
 
 @dataclass(frozen=True)
 class Band:
-    """A mean over runs with a confidence band, at recorded rounds."""
+    """The mean regret over runs with a confidence band, at the recorded rounds.
+
+    Attributes
+    ----------
+    rounds
+        The recorded rounds.
+    mean
+        The mean regret at each of them.
+    low, high
+        The ends of the interval of the mean; equal to the mean for a single run.
+    runs
+        How many runs there are.
+    """
 
     rounds: Ints
     mean: Floats
@@ -24,7 +36,7 @@ class Band:
 
 
 def half_width(values: Floats, level: float = 0.99) -> Floats:
-    """Half the width of the t-interval of a mean over the first axis; NaN for a single run.
+    """Half the width of the t-interval of the mean over the first axis; NaN for a single run.
 
     >>> float(half_width(np.array([1.0, 2.0, 3.0]), level=0.95).round(3))
     2.484
@@ -38,7 +50,15 @@ def half_width(values: Floats, level: float = 0.99) -> Floats:
 
 
 def band(runs: Sequence[StoredRun], level: float = 0.99) -> Band:
-    """Mean regret over runs of one policy on one task, with a t-interval."""
+    """The mean regret of one policy on one task, with a t-interval.
+
+    Parameters
+    ----------
+    runs
+        Runs of the policy on the task that differ in their seeds.
+    level
+        The confidence level of the interval.
+    """
     regrets = np.stack([run.regret for run in runs])
     mean, half = regrets.mean(axis=0), half_width(regrets, level)
     half = np.where(np.isnan(half), 0.0, half)
@@ -47,7 +67,29 @@ def band(runs: Sequence[StoredRun], level: float = 0.99) -> Band:
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table of a comparison: a policy on a task."""
+    """One row of the table of a comparison: one policy on one task.
+
+    Attributes
+    ----------
+    task
+        The task, as the runs name it.
+    policy
+        The label of the policy.
+    runs
+        How many runs there are.
+    horizon
+        The number of rounds of each run.
+    regret
+        The mean final regret.
+    half_width
+        Half the width of its t-interval over seeds; NaN for a single run.
+    share
+        The mean final regret as a share of the reward of the optimal constant super arm.
+    optimal_plays
+        The share of rounds in which the optimal constant super arm was played.
+    microseconds
+        The mean time per round.
+    """
 
     task: str
     policy: str
@@ -55,17 +97,24 @@ class Row:
     horizon: int
     regret: float
     half_width: float
-    """Of the 99% t-interval of the final regret over seeds; NaN for a single run."""
     share: float
-    """Final regret as a share of what the optimal constant super arm earns."""
     optimal_plays: float
-    """Share of rounds in which the optimal constant super arm was played."""
     microseconds: float
-    """Time per round."""
 
 
 def group(runs: Iterable[StoredRun]) -> dict[tuple[str, str], list[StoredRun]]:
-    """Runs by task and label of the policy, in order of appearance."""
+    """Sort runs by task and policy, in order of appearance.
+
+    Parameters
+    ----------
+    runs
+        The runs.
+
+    Returns
+    -------
+    dict
+        The runs of each pair (task, label of the policy).
+    """
     groups: dict[tuple[str, str], list[StoredRun]] = {}
     for run in runs:
         groups.setdefault((run.spec.task, run.label), []).append(run)
@@ -73,7 +122,15 @@ def group(runs: Iterable[StoredRun]) -> dict[tuple[str, str], list[StoredRun]]:
 
 
 def summarise(runs: Iterable[StoredRun], level: float = 0.99) -> list[Row]:
-    """A row for each policy on each task, best regret first within a task."""
+    """One row for each policy on each task, the smallest regret first within a task.
+
+    Parameters
+    ----------
+    runs
+        The runs.
+    level
+        The confidence level of the intervals.
+    """
     rows = []
     for (task, label), members in group(runs).items():
         final = np.array([run.regret[-1] for run in members])

@@ -1,6 +1,6 @@
-"""Results on disk: one Parquet file a run with its settings inside, and checkpoints of runs in progress.
+"""Results on disk: one Parquet file per run, which also holds its settings, and checkpoints of runs in progress.
 
-Everything is written aside and renamed, so a file that exists is whole.
+Every file is written under a temporary name and then renamed, so a file that exists is complete.
 """
 
 from __future__ import annotations
@@ -22,12 +22,26 @@ from rising_bandits.simulation import Run
 
 FORMAT = 1
 NUMBERS_HASH = source_hash("curves", "oracles", "policies", "problems", "simulation", "theory")
-"""A hash of the sources that decide what numbers a run gives: results of other ones are run again."""
+"""A hash of the source files that decide the numbers of a run. Runs made by other sources are run again."""
 _META = b"rising_bandits"
 
 
 class ResultStore:
-    """A folder of results: ``runs/`` (finished), ``partial/`` (in progress), ``settings.json`` (what was asked)."""
+    """A folder of results.
+
+    It holds finished runs in ``runs/``, runs in progress in ``partial/``, and the specs of all runs in
+    ``settings.json``.
+
+    Parameters
+    ----------
+    folder
+        The folder; it is created when something is written.
+
+    Raises
+    ------
+    InputError
+        There is a file in the place of the folder.
+    """
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
@@ -35,24 +49,50 @@ class ResultStore:
             raise InputError(f"out must be a folder, got the file {str(folder)!r}")
 
     def run_path(self, spec: RunSpec) -> Path:
-        """Where the result of a run is, or will be."""
+        """The file of a finished run, whether it exists yet or not.
+
+        Parameters
+        ----------
+        spec
+            The run.
+        """
         return self.folder / "runs" / f"{spec.key}.parquet"
 
     def partial_path(self, spec: RunSpec) -> Path:
-        """Where a run in progress is kept."""
+        """The checkpoint file of a run, whether it exists or not.
+
+        Parameters
+        ----------
+        spec
+            The run.
+        """
         return self.folder / "partial" / f"{spec.key}.json.gz"
 
     def has(self, spec: RunSpec) -> bool:
-        """Whether a run is finished, by code that gives the same numbers as this."""
+        """Whether the folder holds a finished run that was made by the present source code.
+
+        Parameters
+        ----------
+        spec
+            The run.
+        """
         path = self.run_path(spec)
         return path.exists() and read_meta(path).get("sources") == NUMBERS_HASH
 
     def write_settings(self, plan: list[RunSpec], version: str) -> None:
-        """Note what was asked for: every run in full."""
+        """Write the specs of a plan to ``settings.json``; specs of finished runs that are there already stay.
+
+        Parameters
+        ----------
+        plan
+            The runs.
+        version
+            The version to note.
+        """
         runs = {spec.key: spec.as_dict() for spec in plan}
         path = self.folder / "settings.json"
         if path.exists():
-            # Runs of earlier calls stay in the folder, and so do their settings.
+            # Runs of earlier plans stay in the folder, and so do their specs.
             old = [RunSpec.from_dict(data) for data in json.loads(path.read_text())["runs"]]
             runs = {**{spec.key: spec.as_dict() for spec in old if self.run_path(spec).exists()}, **runs}
         settings = {"format": FORMAT, "version": version, "runs": list(runs.values())}
@@ -60,7 +100,17 @@ class ResultStore:
             aside.write_text(json.dumps(settings, indent=1) + "\n")
 
     def write_run(self, spec: RunSpec, run: Run, version: str) -> None:
-        """Keep a finished run and drop its checkpoint."""
+        """Write a finished run and delete its checkpoint.
+
+        Parameters
+        ----------
+        spec
+            The spec of the run.
+        run
+            The run, as `simulation.Simulation.result` returns it.
+        version
+            The version to note.
+        """
         require("lab", "pyarrow")
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -94,27 +144,78 @@ class ResultStore:
         self.partial_path(spec).unlink(missing_ok=True)
 
     def write_partial(self, spec: RunSpec, state: dict[str, Any]) -> None:
-        """Keep a run in progress."""
+        """Write the checkpoint of a run in progress.
+
+        Parameters
+        ----------
+        spec
+            The spec of the run.
+        state
+            The state of its simulation.
+        """
         with replacing(self.partial_path(spec)) as aside, gzip.open(aside, "wt", compresslevel=1) as handle:
             json.dump({"sources": NUMBERS_HASH, "state": state}, handle)
 
     def read_partial(self, spec: RunSpec) -> dict[str, Any] | None:
-        """A run in progress, if there is one that this very code began."""
+        """The state of a run in progress; None if there is no checkpoint made by the present source code.
+
+        Parameters
+        ----------
+        spec
+            The spec of the run.
+        """
         path = self.partial_path(spec)
         if not path.exists():
             return None
         with gzip.open(path, "rt") as handle:
             data = json.load(handle)
-        # Other code might end the run with other numbers; then it is begun anew.
+        # Other sources might have made other numbers, so the run starts again.
         return dict(data["state"]) if data["sources"] == NUMBERS_HASH else None
 
     def read(self, spec: RunSpec) -> StoredRun:
-        """A finished run."""
+        """Read a finished run.
+
+        Parameters
+        ----------
+        spec
+            The spec of the run.
+
+        Raises
+        ------
+        InputError
+            The folder does not hold the run.
+        """
         return read_run(self.run_path(spec))
 
 
 class StoredRun:
-    """A finished run as it lies on disk."""
+    """A finished run, read from its file.
+
+    Parameters
+    ----------
+    columns
+        The columns of the file.
+    meta
+        What the file says about the run: its settings, label, optimum and time.
+
+    Attributes
+    ----------
+    spec
+        The `RunSpec` of the run.
+    meta
+        As given.
+    rounds
+        The recorded rounds.
+    regret, reward
+        Cumulative expected regret and expected reward at these rounds.
+    realised_reward
+        Cumulative reward of the outcomes that were drawn.
+    realised_regret
+        The expected reward of the optimal constant super arm minus ``realised_reward``.
+    plays_at
+        The number of plays of each base arm at these rounds, one row per round; without columns where there would be
+        too many numbers to keep.
+    """
 
     def __init__(self, columns: dict[str, Any], meta: dict[str, Any]) -> None:
         self.spec = RunSpec.from_dict(meta["settings"])
@@ -128,12 +229,12 @@ class StoredRun:
 
     @property
     def label(self) -> str:
-        """What tables and figures call it."""
+        """The label of the policy in tables and figures."""
         return str(self.meta["label"])
 
 
 def read_meta(path: Path) -> dict[str, Any]:
-    """What a run's file says of itself, without its numbers."""
+    """The settings and other facts that the file of a run holds beside its columns."""
     require("lab", "pyarrow")
     import pyarrow.parquet as pq
 
@@ -144,7 +245,18 @@ def read_meta(path: Path) -> dict[str, Any]:
 
 
 def read_run(path: str | Path) -> StoredRun:
-    """A run from its own file: numbers and settings."""
+    """Read a finished run from its file.
+
+    Parameters
+    ----------
+    path
+        A file in the ``runs`` folder of a results folder.
+
+    Raises
+    ------
+    InputError
+        The file does not exist, or does not hold a run.
+    """
     require("lab", "pyarrow")
     import pyarrow.parquet as pq
 

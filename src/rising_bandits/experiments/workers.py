@@ -1,4 +1,4 @@
-"""What pools of worker processes have in common: how many there are, and how they are waited for and stopped."""
+"""Helpers for pools of worker processes: how many to start, how to wait for them and how to stop them."""
 
 from __future__ import annotations
 
@@ -13,22 +13,25 @@ from typing import Any
 from rising_bandits import _checks
 
 WORKING = threading.Lock()
-"""Held by a worker process while it works, so that it does not end in the middle of a write."""
+"""A worker process holds this lock while it works, so that it does not exit in the middle of a write."""
 
 _alone = threading.Event()
+"""Set in a worker process once its parent is gone."""
 _asked: list[Any] = []
+"""The event by which the parent asks this worker process to stop."""
 
 
 def count_workers(wanted: int | None) -> int:
-    """As many as wanted, by default one a core that this process may use."""
+    """The number of workers: as wanted, or one for each core that this process may use."""
     available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
     return _checks.integer("workers", available if wanted is None else wanted, low=1)
 
 
 def wait_for(futures: Iterable[Future[Any]], stop: Any, look: Callable[[], None]) -> None:
-    """Wait until all are done, and ``look`` every now and then.
+    """Wait until all futures are done, and call ``look`` at least ten times a second.
 
-    After Ctrl-C or a failed run, the event ``stop`` tells the others to save where they are before the error goes on.
+    After Ctrl-C or a failed run the event ``stop`` is set, which asks the other workers to save their runs and stop.
+    Then the error is raised again.
     """
     pending = set(futures)
     try:
@@ -45,21 +48,22 @@ def wait_for(futures: Iterable[Future[Any]], stop: Any, look: Callable[[], None]
 
 
 def begin_worker(stop: Any) -> None:
-    """Prepare this process for work until ``stop``, an event of its parent, is set or the parent is gone."""
-    # The parent hears Ctrl-C and asks the workers to stop; they must not die of it themselves.
+    """Prepare this worker process: it will stop when its parent sets the event ``stop`` or is gone."""
+    # Ctrl-C is handled by the parent, which asks the workers to stop; it must not kill the workers directly.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _asked[:] = [stop]
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
 def stopping() -> bool:
-    """Whether a worker should save and return: asked to, or left alone by a parent that was killed."""
+    """Whether this worker process should save its run and return: its parent asked for it, or is gone."""
     return _alone.is_set() or any(stop.is_set() for stop in _asked)
 
 
 def _end_with_parent() -> None:
-    # A worker of a pool waits for its next task on a pipe that it could write to itself: when the
-    # parent is killed the pipe never closes, and without this the process would sleep forever.
+    """Wait for the parent process to end, then end this one."""
+    # A worker waits for its next task on a pipe that it holds open itself. If the parent is killed, the pipe is never
+    # closed, and without this thread the worker would wait forever.
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

@@ -1,4 +1,8 @@
-"""Pictures: data first, then drawing."""
+"""Figures of tasks, runs, benchmark results, diagnoses and studies.
+
+Functions named ``draw_...`` draw on matplotlib axes that the caller provides. Functions named ``plot_...`` make a whole
+figure and write it as PNG and SVG. Figures need the extra ``lab``; figures of studies need the extra ``studies`` too.
+"""
 
 from importlib import import_module
 from typing import Any
@@ -35,7 +39,7 @@ _STUDIES = ("draw_explanation", "plot_explanation", "plot_study")
 
 
 def __getattr__(name: str) -> Any:
-    # Pictures of studies need the extra that studies need; the others do not.
+    # Imported on demand: only the figures of studies need the extra "studies".
     if name in _STUDIES:
         return getattr(import_module("rising_bandits.plots.studies"), name)
     raise AttributeError(f"module 'rising_bandits.plots' has no attribute {name!r}")

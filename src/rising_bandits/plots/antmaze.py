@@ -1,4 +1,4 @@
-"""Figures of trained AntMaze runs: how the ant learns, what the bandit chose, where the ant was."""
+"""Figures of trained AntMaze runs: how well the ant walks, which paths the bandit chose, and where the ant was."""
 
 from __future__ import annotations
 
@@ -24,11 +24,13 @@ if TYPE_CHECKING:
     from rising_bandits.antmaze.runs import Result
 
 WINDOW = 50
-"""Tries over which an outcome is averaged."""
+"""How many tries of an edge are averaged in figures of outcomes."""
 
 
 def trailing_mean(values: Floats, window: int = WINDOW) -> Floats:
-    """The mean of the last ``window`` values at each place, of fewer at the beginning.
+    """At each position, the mean of that value and the ``window - 1`` values before it.
+
+    The first positions have fewer values before them and average those.
 
     >>> trailing_mean(np.array([0.0, 1.0, 1.0]), window=2).tolist()
     [0.0, 0.5, 1.0]
@@ -40,12 +42,12 @@ def trailing_mean(values: Floats, window: int = WINDOW) -> Floats:
 
 
 def marks(record: Record) -> list[int]:
-    """The episodes at which pictures were taken."""
+    """The episodes after which the record kept a copy of the position counts, in ascending order."""
     return sorted(record.pictures)
 
 
 def draw_outcomes(axes: Any, result: Result) -> None:
-    """Outcomes of each edge by its number of tries; only the most tried edges have a name."""
+    """Draw the averaged outcomes of each edge against its tries; only the most tried edges are named."""
     maze, record = result.maze, result.record
     tried = [(record.outcomes(arm)[1], label) for arm, label in enumerate(maze.labels)]
     tried = sorted(((values, label) for values, label in tried if values.size), key=lambda item: -item[0].size)
@@ -61,7 +63,7 @@ def draw_outcomes(axes: Any, result: Result) -> None:
             zorder=3 if named else 2,
             label=f"{label.replace('->', '→')}: {values.size:,}" if named else None,
         )
-    # Lines end near one another, so that names at their ends would overlap.
+    # A legend beside the axes: names at the ends of the lines would overlap.
     others = f", and {len(tried) - len(PALETTE)} others" if len(tried) > len(PALETTE) else ""
     axes.legend(
         title=f"edge: tries{others}", frameon=False, loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=8
@@ -74,14 +76,14 @@ def draw_outcomes(axes: Any, result: Result) -> None:
 
 
 def plot_outcomes(result: Result, path: Path) -> list[Path]:
-    """Draw outcomes by tries of each edge."""
+    """Write a figure of the outcomes of each edge against its tries."""
     with figure(7.0, 4.0) as (drawing, axes):
         draw_outcomes(axes, result)
         return save(drawing, path)
 
 
 def success_by_episode(record: Record, arm: int, window: int = 100) -> Floats:
-    """The share of an edge's tries in the last ``window`` episodes that succeeded; NaN where there was no try."""
+    """For each episode, the success rate of an edge over the last ``window`` episodes; NaN where it was not tried."""
     episodes, outcomes = record.outcomes(arm)
     tries, good = np.zeros(record.episodes + 1), np.zeros(record.episodes + 1)
     np.add.at(tries, episodes, 1.0)
@@ -96,7 +98,7 @@ def success_by_episode(record: Record, arm: int, window: int = 100) -> Floats:
 
 
 def plot_learning(results: Sequence[Result], edges: Sequence[str], path: Path) -> list[Path]:
-    """Success of some edges by episode, a line a seed: does the ant learn to walk."""
+    """Write a figure of the success rates of the given edges by episode, one line per seed."""
     maze = results[0].maze
     with figures(4.6 * len(edges), 3.6, widths=[1.0] * len(edges)) as (drawing, row):
         for axes, edge in zip(row, edges, strict=True):
@@ -118,10 +120,14 @@ def plot_learning(results: Sequence[Result], edges: Sequence[str], path: Path) -
 
 
 def comparable(results: Sequence[Result]) -> list[Result]:
-    """The runs that have a twin: the constant optimal path with the same seed and episodes.
+    """The runs whose regret can be compared.
 
-    Seeds differ much, so that only those count which all have of the paper's policies that are there, if there are
-    any. A variant of a policy beside them leaves that as it is, and counts on those of the seeds that it has.
+    The regret of a run is measured against the run of the constant optimal path with the same seed and the same number
+    of episodes, so both must be there. Only runs as long as the longest run of the constant optimal path are used.
+
+    Results differ much between seeds. Therefore only those seeds are used that all of the paper's policies have which
+    are among the results. If they have no seed in common, all seeds of the constant optimal path are used. Variants of
+    a policy do not narrow this choice: they are compared on those of the chosen seeds that they have.
     """
     longest = max((r.record.episodes for r in results if r.spec.label == "oracle"), default=0)
     runs = [result for result in results if result.competes and result.record.episodes == longest]
@@ -136,7 +142,7 @@ def comparable(results: Sequence[Result]) -> list[Result]:
 
 
 def regrets(results: Sequence[Result]) -> dict[str, Floats]:
-    """Cumulative regret of each policy (a row a seed) against its twin, see `comparable`."""
+    """Cumulative regret of each policy, one row per seed, over the runs that `comparable` selects."""
     runs = comparable(results)
     earned = {(r.spec.label, r.spec.seed): np.cumsum(r.record.rewards()) for r in runs}
     out: dict[str, list[Floats]] = {}
@@ -146,7 +152,7 @@ def regrets(results: Sequence[Result]) -> dict[str, Floats]:
 
 
 def plot_training_regret(results: Sequence[Result], path: Path) -> list[Path]:
-    """Draw the regret of every policy: mean over seeds, and every seed as a thin line."""
+    """Write a figure of the regret of every policy: a thick line for the mean, a thin line for each seed."""
     table = regrets(results)
     bands = {}
     for name, rows in sorted(table.items(), key=lambda item: -float(item[1][:, -1].mean())):
@@ -174,12 +180,13 @@ def plot_training_regret(results: Sequence[Result], path: Path) -> list[Path]:
 
 
 def _tries_until(record: Record, episode: int, n_arms: int) -> Floats:
+    """How often each edge was tried up to and including an episode."""
     arms = np.array(record.arm)[np.array(record.episode) <= episode]
     return np.bincount(arms, minlength=n_arms).astype(float)
 
 
 def plot_positions(result: Result, path: Path) -> list[Path]:
-    """Heatmaps of where the ant was, up to each of the marked episodes."""
+    """Write heatmaps of where the ant was, one for each episode of `marks`."""
     from matplotlib.colors import LogNorm
 
     times = marks(result.record)
@@ -203,7 +210,7 @@ def plot_positions(result: Result, path: Path) -> list[Path]:
 
 
 def plot_edges(result: Result, path: Path) -> list[Path]:
-    """Tries of each edge drawn on the maze, up to each of the marked episodes."""
+    """Write drawings of the maze with the tries of each edge, one for each episode of `marks`."""
     times = marks(result.record)
     maze = result.maze
     with figures(_wide(times), 3.3, widths=[1.0] * len(times)) as (drawing, row):
@@ -216,7 +223,7 @@ def plot_edges(result: Result, path: Path) -> list[Path]:
 
 
 def draw_edges(axes: Any, maze: Maze, tries: Floats) -> None:
-    """Arrows as wide as an edge was tried often; edges in both directions lie side by side."""
+    """Draw each tried edge as an arrow whose width grows with its tries; opposite edges are drawn side by side."""
     both = {(head, tail) for tail, head in maze.edges}
     top = max(tries.max(), 1.0)
     for (tail, head), count in zip(maze.edges, tries, strict=True):
@@ -252,7 +259,10 @@ def draw_edges(axes: Any, maze: Maze, tries: Floats) -> None:
 
 
 def plot_paths(result: Result, path: Path, limit: int = 8) -> list[Path]:
-    """Episodes per path up to each of the marked episodes; the most chosen ones, best known path on top."""
+    """Write bar charts of how often each path was chosen, one for each episode of `marks`.
+
+    The constant optimal path is on top, followed by the most chosen paths, ``limit`` paths in all.
+    """
     maze, record = result.maze, result.record
     times = marks(record)
     best = tuple(maze.arms(maze.shortest))
@@ -278,7 +288,7 @@ def plot_paths(result: Result, path: Path, limit: int = 8) -> list[Path]:
 
 
 def plot_walk(result: Result, poses: Sequence[Sequence[Segment]], path: Path) -> list[Path]:
-    """The ant's way from above, fresh poses stronger than old ones."""
+    """Write a drawing of the ant's walk seen from above; later poses are more opaque."""
     box = result.maze.bounds
     wide = 7.0
     with figure(wide, 0.6 + wide * (box.top - box.bottom) / (box.right - box.left)) as (drawing, axes):
@@ -292,18 +302,21 @@ def plot_walk(result: Result, poses: Sequence[Sequence[Segment]], path: Path) ->
 
 
 def _short_name(maze: Maze, arms: Sequence[int]) -> str:
-    """The nodes of a path; the middle of a long one is left out."""
+    """The nodes of a path; a long path is shortened in the middle."""
     nodes = maze.path_name(arms)
     return nodes if len(nodes) < 24 else f"{nodes[:18]}…{nodes[-4:]} ({len(arms)})"
 
 
 def _wide(times: Sequence[int]) -> float:
-    """A panel for each picture, and room for the heading."""
+    """The width of a figure with one panel per time, wide enough for its heading."""
     return max(3.6 * len(times), 6.4)
 
 
 def name_of(label: str) -> str:
-    """How figures of training write a policy: the constant optimal path is trained too, and need not do best.
+    """The name of a policy in figures of training.
+
+    The policy ``oracle`` is called the constant optimal path: its ant has to learn to walk as well, so it need not be
+    the best policy.
 
     >>> name_of("oracle"), name_of("sw-ts")
     ('constant optimal path', 'SW-TS')
@@ -312,4 +325,5 @@ def name_of(label: str) -> str:
 
 
 def _heading(result: Result, what: str) -> str:
+    """The heading of a figure of one run."""
     return f"AntMaze-{result.maze.name} (trained), {name_of(result.spec.label)}, seed {result.spec.seed}: {what}"

@@ -1,4 +1,4 @@
-"""The benchmark in pictures: mean ranks, who is best where, and the paper's tasks against benign families."""
+"""Figures of the benchmark: mean ranks, the best policy by setting, and a plot of two kinds of regret."""
 
 from __future__ import annotations
 
@@ -12,7 +12,16 @@ from rising_bandits.plots.style import figure, look, save, title
 
 
 def draw_ranks(axes: Any, ranked: dict[str, Any]) -> None:
-    """Draw the mean rank of every policy with its interval, best on top."""
+    """Draw the mean rank of every policy with its 95% interval, the best on top.
+
+    Parameters
+    ----------
+    axes
+        The matplotlib axes to draw on.
+    ranked
+        For each policy its mean rank and half the width of the interval, best policy first, as `benchmark.ranks`
+        returns them.
+    """
     labels = list(ranked)
     for row, label in enumerate(labels):
         mean, half = ranked[label]
@@ -25,7 +34,20 @@ def draw_ranks(axes: Any, ranked: dict[str, Any]) -> None:
 
 
 def plot_ranks(data: dict[str, Any], path: Path) -> list[Path]:
-    """Draw the ranks of a result of the benchmark and write them as PNG and SVG."""
+    """Write a figure of the mean ranks as PNG and SVG.
+
+    Parameters
+    ----------
+    data
+        A result of the benchmark, as `benchmark.as_data` returns it.
+    path
+        The file to write; its suffix is replaced by ``.png`` and by ``.svg``.
+
+    Returns
+    -------
+    list of Path
+        The PNG file and the SVG file; empty, and nothing is written, if no instance was run by every policy.
+    """
     if not data["ranks"]:
         return []
     with figure(6.4, 1.2 + 0.38 * len(data["ranks"])) as (drawing, axes):
@@ -36,7 +58,17 @@ def plot_ranks(data: dict[str, Any], path: Path) -> list[Path]:
 
 
 def draw_frontier(axes: Any, points: dict[str, Any]) -> None:
-    """Draw every policy by its two shares; down and to the left is better, and the frontier is joined."""
+    """Draw each policy as a point: its regret on the paper's tasks against its regret on benign families.
+
+    Lower left is better. A dotted line joins the policies that no other policy beats on both axes.
+
+    Parameters
+    ----------
+    axes
+        The matplotlib axes to draw on.
+    points
+        For each policy its two mean shares, as `benchmark.frontier` returns them.
+    """
     for label, (paper, benign) in points.items():
         axes.scatter(100 * paper, 100 * benign, color=_hue(label), s=36, zorder=3)
     best = float("inf")
@@ -60,12 +92,12 @@ def draw_frontier(axes: Any, points: dict[str, Any]) -> None:
 
 
 def _hue(label: str) -> str:
-    """Variants of a policy share its colour; their numbers tell them apart."""
+    """The colour of a policy; variants of a policy share it and are told apart by their numbers."""
     return look(label.partition("(")[0]).colour
 
 
 def _name_points(axes: Any, points: dict[str, Any]) -> None:
-    """A list of the points beside the picture, by number, so that no label lies on another."""
+    """Number the points and list their names beside the axes, so that no two names overlap."""
     corners = ((5, 4), (5, -10), (-13, 4), (-13, -10))
     ordered = sorted(points, key=lambda label: points[label][1], reverse=True)
     for place, label in enumerate(ordered):
@@ -89,14 +121,27 @@ def _name_points(axes: Any, points: dict[str, Any]) -> None:
 
 
 def plot_frontier(data: dict[str, Any], path: Path) -> list[Path]:
-    """Draw the frontier of a result of the benchmark and write it as PNG and SVG."""
+    """Write the figure that `draw_frontier` draws as PNG and SVG.
+
+    Parameters
+    ----------
+    data
+        A result of the benchmark, as `benchmark.as_data` returns it. Its ``frontier`` must not be empty.
+    path
+        The file to write; its suffix is replaced by ``.png`` and by ``.svg``.
+
+    Returns
+    -------
+    list of Path
+        The PNG file and the SVG file.
+    """
     with figure(8.4, 4.2) as (drawing, axes):
         draw_frontier(axes, data["frontier"])
         return save(drawing, path)
 
 
 def best_where(data: dict[str, Any]) -> dict[tuple[str, int, str], dict[str, float]]:
-    """The mean share of every policy by noise, horizon and family of the random instances."""
+    """The mean share of every policy on the random instances, by (noise, horizon, family)."""
     cells: dict[tuple[str, int, str], dict[str, list[float]]] = {}
     for _, family, _, noise, horizon, _, *shares in data["instances"]:
         if family in FAMILIES:
@@ -108,7 +153,20 @@ def best_where(data: dict[str, Any]) -> dict[tuple[str, int, str], dict[str, flo
 
 
 def draw_map(axes: Any, data: dict[str, Any], mine: str = "horizon-crucb") -> None:
-    """Colour each noise, horizon and family by its best policy; write the best share, and that of ``mine`` below."""
+    """Draw a table of the random instances that shows which policy is best in which setting.
+
+    Each cell is one combination of noise, horizon and family. It has the colour and the name of the policy with the
+    smallest mean regret, and that regret as a share of the optimum.
+
+    Parameters
+    ----------
+    axes
+        The matplotlib axes to draw on.
+    data
+        A result of the benchmark, as `benchmark.as_data` returns it.
+    mine
+        The policy whose share is added, as "ours", to the cells in which another policy is best.
+    """
     found = best_where(data)
     rows = [
         (noise, horizon)
@@ -125,7 +183,7 @@ def draw_map(axes: Any, data: dict[str, Any], mine: str = "horizon-crucb") -> No
             best = min(cell, key=lambda policy: cell[policy])
             colour = look(best).colour
             axes.add_patch(_square(column, row, colour))
-            # A policy with parameters has a long name: they go below it.
+            # The name of a policy with parameters is long, so the parameters go on a line of their own.
             name = title(best).replace(" (", "\n(")
             axes.text(column, row - 0.17, name, ha="center", va="center", fontsize=7.5, color=colour, linespacing=1.0)
             text = f"{cell[best]:.1%}"
@@ -142,13 +200,27 @@ def draw_map(axes: Any, data: dict[str, Any], mine: str = "horizon-crucb") -> No
 
 
 def _square(column: int, row: int, colour: str) -> Any:
+    """The coloured background of a cell."""
     from matplotlib.patches import Rectangle
 
     return Rectangle((column - 0.47, row - 0.44), 0.94, 0.88, facecolor=colour, alpha=0.13, linewidth=0)
 
 
 def plot_map(data: dict[str, Any], path: Path) -> list[Path]:
-    """Draw who is best where and write it as PNG and SVG."""
+    """Write the figure that `draw_map` draws as PNG and SVG.
+
+    Parameters
+    ----------
+    data
+        A result of the benchmark, as `benchmark.as_data` returns it.
+    path
+        The file to write; its suffix is replaced by ``.png`` and by ``.svg``.
+
+    Returns
+    -------
+    list of Path
+        The PNG file and the SVG file.
+    """
     with figure(9.6, 1.0 + 0.52 * len({key[:2] for key in best_where(data)})) as (drawing, axes):
         draw_map(axes, data)
         for side in axes.spines.values():

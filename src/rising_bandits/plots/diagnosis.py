@@ -1,4 +1,4 @@
-"""A user's own logs at a glance: a panel for each arm, its verdicts in the title."""
+"""Figures of a diagnosis of logged outcomes: one panel per arm, with the verdicts in its title."""
 
 from __future__ import annotations
 
@@ -15,30 +15,32 @@ from rising_bandits.plots.style import EARLY, LATE, figures, save
 from rising_bandits.theory.diagnose import ArmDiagnosis, Diagnosis
 
 MOST_PANELS = 12
+"""How many arms are drawn at most; the others are named below the figure."""
 MOST_DOTS = 500
+"""How many outcomes of an arm are drawn as dots at most."""
 
 
 def running_mean(outcomes: Floats, width: int) -> Floats:
-    """Means over ``width`` neighbours on either side and the outcome itself, over fewer near the ends.
+    """At each position, the mean of the outcome and up to ``width`` neighbours on either side.
 
     >>> running_mean(np.array([0.0, 1.0, 0.5, 0.5]), width=1).round(2).tolist()
     [0.5, 0.5, 0.67, 0.5]
     """
     sums = np.concatenate([[0.0], np.cumsum(outcomes)])
     places = np.arange(outcomes.size)
-    # Sides of equal length keep a trend where it is; a least length keeps the ends from jumping.
+    # Equal numbers of neighbours on both sides do not shift a trend; a least number keeps the ends from jumping.
     reach = np.clip(np.minimum(places, places[::-1]), max(1, width // 3), width)
     low, high = np.maximum(places - reach, 0), np.minimum(places + reach + 1, outcomes.size)
     return np.asarray((sums[high] - sums[low]) / (high - low))
 
 
 def _name(label: Hashable, width: int) -> str:
-    """A label that fits and that is not read as mathematics."""
+    """A label cut to ``width`` letters, with dollar signs escaped so that matplotlib does not typeset it."""
     return textwrap.shorten(str(label), width, placeholder="...").replace("$", r"\$") or repr(label)
 
 
 def _verdicts(found: ArmDiagnosis) -> str:
-    """Three lines, whatever was found, so that the panels of a row stay level."""
+    """The verdicts on an arm, always three lines, so that all panels of a row have the same height."""
     if found.missing_plays:
         return f"too few plays:\n{found.missing_plays} more are needed\n "
     answers = {"rising": found.rising, "concave": found.concave, "plateaued": found.plateaued}
@@ -46,7 +48,19 @@ def _verdicts(found: ArmDiagnosis) -> str:
 
 
 def draw_diagnosis(axes: Any, diagnosis: Diagnosis, arm: Hashable) -> None:
-    """Draw one arm's outcomes as dots and their running mean, thick and coloured where the arm rises."""
+    """Draw the outcomes of one arm as dots, with their running mean as a line.
+
+    The line is thick and coloured if the arm was found to rise.
+
+    Parameters
+    ----------
+    axes
+        The matplotlib axes to draw on.
+    diagnosis
+        What `theory.diagnose` returned.
+    arm
+        The label of the arm.
+    """
     from matplotlib.ticker import MaxNLocator
 
     found = diagnosis.arm(arm)
@@ -66,7 +80,22 @@ def draw_diagnosis(axes: Any, diagnosis: Diagnosis, arm: Hashable) -> None:
 
 
 def plot_diagnosis(diagnosis: Diagnosis, path: Path) -> list[Path]:
-    """Draw the first twelve arms, a panel each, name the others, and write the figure as PNG and SVG."""
+    """Write a figure with one panel for each of the first twelve arms as PNG and SVG.
+
+    The other arms are named below the panels.
+
+    Parameters
+    ----------
+    diagnosis
+        What `theory.diagnose` returned.
+    path
+        The file to write; its suffix is replaced by ``.png`` and by ``.svg``.
+
+    Returns
+    -------
+    list of Path
+        The PNG file and the SVG file.
+    """
     drawn, others = diagnosis.arms[:MOST_PANELS], diagnosis.arms[MOST_PANELS:]
     columns = min(4, math.ceil(math.sqrt(len(drawn))))
     rows = math.ceil(len(drawn) / columns)

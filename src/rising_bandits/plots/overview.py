@@ -1,4 +1,4 @@
-"""A comparison at a glance: the task, its curves, and the regret of every policy."""
+"""One figure of a comparison: the task, its outcome curves, and the regret of every policy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,22 @@ from rising_bandits.plots.style import figures, save
 
 
 def plot_overview(runs: Sequence[StoredRun], task: str, path: Path) -> list[Path]:
-    """Draw structure, curves and regret side by side and write them as PNG and SVG."""
+    """Write a figure of a task's structure, its outcome curves and the regret of every policy as PNG and SVG.
+
+    Parameters
+    ----------
+    runs
+        Finished runs, as `experiments.run_plan` returns them; those on other tasks are ignored.
+    task
+        The task, as the runs name it.
+    path
+        The file to write; its suffix is replaced by ``.png`` and by ``.svg``.
+
+    Returns
+    -------
+    list of Path
+        The PNG file and the SVG file.
+    """
     instance = make_task(task)
     with figures(11.0, 3.5, widths=(1.0, 1.05, 1.7)) as (drawing, (left, middle, right)):
         draw_structure(left, instance)

@@ -1,4 +1,4 @@
-"""What a recorded task replays: the chance that a try of an edge succeeds, by tries."""
+"""A figure of a recorded task: the chance that a try of an edge succeeds, by the number of its tries."""
 
 from __future__ import annotations
 
@@ -15,10 +15,30 @@ from rising_bandits.theory import optimal_constant
 
 
 def plot_recording(task: str, path: Path) -> list[Path]:
-    """Draw the chances of a recorded task; only the edges of the best constant path have a name."""
+    """Write a figure of the success chances that a recorded task replays as PNG and SVG.
+
+    Only the edges of the best constant path are named; the other edges are grey.
+
+    Parameters
+    ----------
+    task
+        A recorded task, such as ``antmaze-easy``.
+    path
+        The file to write; its suffix is replaced by ``.png`` and by ``.svg``.
+
+    Returns
+    -------
+    list of Path
+        The PNG file and the SVG file.
+
+    Raises
+    ------
+    InputError
+        The task has no chances of success: its noise is not `curves.Failing`.
+    """
     instance = make_task(task)
     if not isinstance(instance.noise, Failing):
-        raise InputError(f"task must replay tries that succeed or fail, got {task!r}")
+        raise InputError(f"task must replay tries that succeed or fail, such as antmaze-easy, got {task!r}")
     best = optimal_constant(instance).super_arm.tolist()
     chances = instance.noise.chances
     last = max(min(chance.settled or instance.horizon, instance.horizon - 1) for chance in chances)

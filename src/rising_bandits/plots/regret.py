@@ -1,4 +1,4 @@
-"""Regret against rounds: every policy of a comparison, mean and 99% band over seeds."""
+"""Figures of regret by round: for every policy the mean and a 99% interval over seeds."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from rising_bandits.plots.style import figure, look, looks, save, spread, title
 
 _THOUSANDS = 1e3
 _MANY = 10_000
-"""From here on an axis counts in thousands."""
+"""From this value on an axis counts in thousands."""
 
 
 def regret_heading(task: str) -> str:
-    """What the figure is of; a task that replays measured curves says so.
+    """The name of a task in headings; "(replayed)" is added to a task that replays measured curves.
 
     >>> regret_heading("path-easy")
     'path-easy'
@@ -27,13 +27,36 @@ def regret_heading(task: str) -> str:
 
 
 def regret_bands(runs: Sequence[StoredRun], task: str) -> dict[str, Band]:
-    """The data of the figure: a band for each policy on the task, highest final regret first."""
+    """The mean regret of each policy on a task with its interval, the highest final regret first.
+
+    Parameters
+    ----------
+    runs
+        Finished runs, as `experiments.run_plan` returns them; those on other tasks are ignored.
+    task
+        The task, as the runs name it.
+
+    Returns
+    -------
+    dict of str to Band
+        One band for each policy, by its label; see `experiments.band`.
+    """
     bands = {label: band(members) for (name, label), members in group(runs).items() if name == task}
     return dict(sorted(bands.items(), key=lambda item: -float(item[1].mean[-1])))
 
 
 def draw_regret(axes: Any, bands: dict[str, Band], heading: str) -> None:
-    """Draw the bands with a label at the end of each line."""
+    """Draw the regret of each policy by round, with the policy's name at the end of its line.
+
+    Parameters
+    ----------
+    axes
+        The matplotlib axes to draw on.
+    bands
+        What `regret_bands` returned.
+    heading
+        The first words of the title; the number of seeds is added.
+    """
     top = max(float(curve.high.max()) for curve in bands.values())
     bottom = min(0.0, *(float(curve.low.min()) for curve in bands.values()))
     last = max(float(curve.rounds[-1]) for curve in bands.values())
@@ -47,7 +70,7 @@ def draw_regret(axes: Any, bands: dict[str, Band], heading: str) -> None:
         axes.plot(x, mean, color=style.colour, linestyle=style.line, linewidth=style.width)
     draw_ends(axes, bands, across=across, up=up)
     runs = next(iter(bands.values())).runs
-    # A comparison in which nobody has any regret still needs an axis.
+    # The axis needs a height even if every regret is 0.
     axes.set_ylim(1.05 * bottom / up, 1.05 * max(top, bottom + 1e-9) / up)
     axes.set_xlabel("round (thousands)" if across > 1.0 else "round")
     axes.set_ylabel("cumulative expected regret (thousands)" if up > 1.0 else "cumulative expected regret")
@@ -63,20 +86,24 @@ def draw_ends(
     up: float = 1.0,
     named: Callable[[str], str] = title,
 ) -> None:
-    """Write the name of each policy at the end of its line, in the units of the axes; bands come highest first."""
+    """Write the name of each policy at the end of its line.
+
+    ``bands`` must be sorted by final regret, highest first. The axes show rounds divided by ``across`` and regret
+    divided by ``up``. ``named`` turns the label of a policy into its name.
+    """
     top = max(float(curve.high.max()) for curve in bands.values())
     bottom = min(0.0, *(float(curve.low.min()) for curve in bands.values()))
     ends = [float(curve.mean[-1]) / up for curve in bands.values()]
     gap = 0.062 * (top - bottom) / up
     heights = spread(ends, gap=gap)
     for place, height in enumerate(heights):
-        # Not above the axes, where the title is.
+        # Names must stay below the title.
         heights[place] = min(height, 1.04 * top / up if place == 0 else heights[place - 1] - gap)
     last = max(float(curve.rounds[-1]) for curve in bands.values()) / across
     styles = looks(bands)
     for label, end, height in zip(bands, ends, heights, strict=True):
         style = styles[label]
-        # A thin leader ties a label that had to move to the line it belongs to.
+        # A thin line connects each name with the end of its curve, since names may have been moved apart.
         axes.plot(
             [last, 1.02 * last, 1.04 * last],
             [end, height, height],
@@ -91,7 +118,22 @@ def draw_ends(
 
 
 def plot_regret(runs: Sequence[StoredRun], task: str, path: Path) -> list[Path]:
-    """Draw the regret of every policy on a task and write it as PNG and SVG."""
+    """Write a figure of the regret of every policy on a task as PNG and SVG.
+
+    Parameters
+    ----------
+    runs
+        Finished runs, as `experiments.run_plan` returns them; those on other tasks are ignored.
+    task
+        The task, as the runs name it.
+    path
+        The file to write; its suffix is replaced by ``.png`` and by ``.svg``.
+
+    Returns
+    -------
+    list of Path
+        The PNG file and the SVG file.
+    """
     with figure() as (drawing, axes):
         draw_regret(axes, regret_bands(runs, task), regret_heading(task))
         return save(drawing, path)

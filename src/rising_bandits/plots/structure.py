@@ -1,4 +1,4 @@
-"""What a task looks like: its arms as a graph, early peakers and late bloomers coloured, and their curves."""
+"""Figures of a task: its arms as a graph with the late bloomers coloured, and its outcome curves."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Lines = list[tuple[Any, Any]]
 
 
 def layout(task: Task) -> tuple[dict[Any, Point], Lines] | None:
-    """Places for the nodes of a task and the two ends of each base arm, or None where it is no graph.
+    """Positions of the nodes of a task and the two end nodes of each base arm; None if the task is not a graph.
 
     >>> from rising_bandits.problems import tasks
     >>> places, arms = layout(tasks.get("path-easy"))
@@ -46,7 +46,7 @@ def layout(task: Task) -> tuple[dict[Any, Point], Lines] | None:
 
 
 def _layered(lines: Lines, source: Any) -> dict[Any, Point]:
-    """Nodes by their distance from the source, those at the same distance above each other."""
+    """Positions of nodes in columns by their distance in edges from the source."""
     depth = {source: 0}
     for _ in range(len(lines)):
         for tail, head in lines:
@@ -63,7 +63,17 @@ def _layered(lines: Lines, source: Any) -> dict[Any, Point]:
 
 
 def draw_structure(axes: Any, task: Task) -> None:
-    """Draw the arms of a task: late bloomers thick and coloured, early peakers grey."""
+    """Draw the arms of a task: late bloomers thick and coloured, early peakers grey.
+
+    Paths, spanning trees and matchings are drawn as graphs, other problems as a row of dots.
+
+    Parameters
+    ----------
+    axes
+        The matplotlib axes to draw on.
+    task
+        The task.
+    """
     from matplotlib.patches import FancyArrowPatch
 
     late = set(task.late)
@@ -88,7 +98,7 @@ def draw_structure(axes: Any, task: Task) -> None:
     for arm, (tail, head) in enumerate(lines):
         copy = seen.get((tail, head), 0)
         seen[tail, head] = copy + 1
-        # Parallel arms bend away from each other.
+        # Parallel edges are bent to different sides.
         bend = 0.0 if total[tail, head] == 1 else 0.35 - 0.7 * copy / (total[tail, head] - 1)
         axes.add_patch(
             FancyArrowPatch(
@@ -119,11 +129,19 @@ def draw_structure(axes: Any, task: Task) -> None:
 
 
 def draw_curves(axes: Any, task: Task) -> None:
-    """Draw the different curves of a task, with their names beside them."""
+    """Draw the outcome curves of a task and name them; arms with equal curves share a line.
+
+    Parameters
+    ----------
+    axes
+        The matplotlib axes to draw on.
+    task
+        The task.
+    """
     late = set(task.late)
     distinct = dict.fromkeys(task.curves)
     settled = [curve.settled or 0 for curve in distinct if (curve.settled or 0) < task.horizon / 2]
-    # Twice the time that the curves take to settle; all of it where none settles within half the horizon.
+    # Twice the plays after which the curves stay constant; the whole horizon if none does so within half of it.
     last = max(1, min(task.horizon - 1, 2 * (max(settled, default=0) or task.horizon)))
     plays = np.unique(np.linspace(0, last, 400).astype(np.int64))
     ends: dict[str, tuple[float, bool]] = {}
@@ -141,7 +159,7 @@ def draw_curves(axes: Any, task: Task) -> None:
 
 
 def _name_curves(axes: Any, ends: dict[str, tuple[float, bool]], last: float) -> None:
-    """Names of two curves above and below them, of more to their right."""
+    """Name the curves: one or two above and below their ends, more to the right of the axes."""
     ends = dict(sorted(ends.items(), key=lambda item: -item[1][0]))
     heights = spread([height for height, _ in ends.values()], gap=0.062)
     for (name, (end, rising)), height in zip(ends.items(), heights, strict=True):

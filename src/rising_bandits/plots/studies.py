@@ -1,4 +1,4 @@
-"""Studies as pictures: why a decision was made, and what was learnt so far."""
+"""Figures of studies: why a decision was made, and what has been learnt so far."""
 
 from __future__ import annotations
 
@@ -17,19 +17,31 @@ PARTS = {
     "predicted improvement": ("predicted_improvement", "#E69F00"),
     "bonus": ("bonus", "#BBBBBB"),
 }
+"""The parts of an index by their title: the attribute of `Reason` and the colour."""
 MOST_ARMS = 15
+"""How many arms have a bar at most."""
 MOST_LINES = 6
+"""How many arms have a line at most."""
 MOST_ROWS = 50_000
-"""A longer history is drawn from its newest outcomes only."""
+"""How many outcomes of the history are read at most: the newest."""
 _COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
 
 def _short(label: str, width: int = 26) -> str:
+    """A label cut to ``width`` letters, with dollar signs escaped so that matplotlib does not typeset it."""
     return (label if len(label) <= width else label[: width - 1] + "…").replace("$", r"\$")
 
 
 def draw_explanation(axes: Any, explanation: Explanation) -> None:
-    """A bar for each arm, made of the parts of its index: the decision above, the runner-up below."""
+    """Draw a bar for each arm, made of the parts of its index: the chosen super arm above, the runner-up below.
+
+    Parameters
+    ----------
+    axes
+        The matplotlib axes to draw on.
+    explanation
+        What `Study.explain` or `Decision.explain` returned.
+    """
     groups: list[tuple[str, list[Reason]]] = [("chosen", explanation.chosen.reasons)]
     if explanation.runner_up is not None:
         groups.append(("runner-up", explanation.runner_up.reasons))
@@ -38,7 +50,7 @@ def draw_explanation(axes: Any, explanation: Explanation) -> None:
     for name, reasons in groups:
         axes.text(0.012, at - 0.75, name, fontweight="bold", fontsize=9, transform=axes.get_yaxis_transform())
         for reason in reasons:
-            # Losses are drawn to the left of 0 and gains to the right, so that neither hides the other.
+            # Negative parts are stacked to the left of 0 and positive ones to the right, so that none is hidden.
             ends = {True: 0.0, False: 0.0}
             for title, (part, colour) in PARTS.items():
                 length = getattr(reason, part)
@@ -64,7 +76,20 @@ def draw_explanation(axes: Any, explanation: Explanation) -> None:
 
 
 def plot_explanation(explanation: Explanation, path: Path | str) -> list[Path]:
-    """Draw why a decision was made and write it as PNG and SVG."""
+    """Write a figure of why a decision was made as PNG and SVG.
+
+    Parameters
+    ----------
+    explanation
+        What `Study.explain` or `Decision.explain` returned.
+    path
+        The file to write; its suffix is replaced by ``.png`` and by ``.svg``.
+
+    Returns
+    -------
+    list of Path
+        The PNG file and the SVG file.
+    """
     count = len(explanation.chosen.reasons) + (
         0 if explanation.runner_up is None else len(explanation.runner_up.reasons)
     )
@@ -80,7 +105,7 @@ def plot_explanation(explanation: Explanation, path: Path | str) -> list[Path]:
 
 
 def draw_plays(axes: Any, plays: Mapping[str, int]) -> list[str]:
-    """How often each arm was played since it began, the most played first; returns the arms that are drawn."""
+    """Draw how often each arm was played, the most played on top; returns the labels of the arms drawn."""
     from matplotlib.ticker import MaxNLocator
 
     shown = sorted(plays, key=lambda arm: -plays[arm])[:MOST_ARMS]
@@ -95,7 +120,10 @@ def draw_plays(axes: Any, plays: Mapping[str, int]) -> list[str]:
 
 
 def draw_outcomes(axes: Any, table: Any, arms: Sequence[str], scale: Scale) -> None:
-    """The running mean of a few arms by play: of values on the scale, shown in the user's unit, as in reports."""
+    """Draw the outcomes of a few arms by play, as running means.
+
+    As in reports, the mean is taken of values on the scale from 0 to 1 and then converted to the user's unit.
+    """
     from matplotlib.ticker import MaxNLocator
 
     for arm, colour in zip(arms[:MOST_LINES], _COLOURS, strict=False):
@@ -115,9 +143,22 @@ def draw_outcomes(axes: Any, table: Any, arms: Sequence[str], scale: Scale) -> N
 
 
 def plot_study(study: Study, path: Path | str) -> list[Path]:
-    """Draw what a study has learnt: plays of its arms, and their newest outcomes by play; as PNG and SVG."""
+    """Write a figure of what a study has learnt as PNG and SVG: the plays of its arms, and their newest outcomes.
+
+    Parameters
+    ----------
+    study
+        The study.
+    path
+        The file to write; its suffix is replaced by ``.png`` and by ``.svg``.
+
+    Returns
+    -------
+    list of Path
+        The PNG file and the SVG file.
+    """
     table = study.history(last=MOST_ROWS)
-    # A label may be a tuple, which pandas would take for several keys.
+    # A label may be a tuple, which pandas would read as several keys.
     table["arm"] = [str(arm) for arm in table["arm"]]
     plays = {str(arm): count for arm, count in study.plays().items()}
     with figures(9.6, 4.2, (1.0, 1.25)) as (drawing, (left, right)):

@@ -1,4 +1,4 @@
-"""One look for every figure: a colour and a line for each policy, wherever it appears."""
+"""The common style of all figures: every policy has the same colour and line style wherever it is drawn."""
 
 from __future__ import annotations
 
@@ -14,7 +14,17 @@ from rising_bandits.policies import BaseArmPolicy, SuperArmPolicy, classes
 
 @dataclass(frozen=True)
 class Look:
-    """How a policy is drawn."""
+    """How a policy is drawn.
+
+    Attributes
+    ----------
+    colour
+        The colour, as ``#rrggbb``.
+    line
+        The line style, as matplotlib writes it.
+    width
+        The line width in points.
+    """
 
     colour: str
     line: str
@@ -26,17 +36,19 @@ _VARIANTS = {
     "horizon-crucb(decay=0.0)": Look("#B04A8F", "-"),
     "r-ed-ucb(upward=True)": Look("#E69F00", "--"),
 }
-"""Variants that are drawn beside the policy itself."""
+"""Looks of variants that figures show beside the policy without parameters."""
 _WIDE = ("crucb", "horizon-crucb")
 _OTHERS = ("#E69F00", "#56B4E9", "#8C510A", "#5E3C99", "#F0E442")
 PALETTE = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C510A", "#5E3C99")
-"""Colours of lines that are not policies."""
+"""Colours of lines that do not stand for policies."""
 EARLY, LATE = "#999999", "#D55E00"
-"""Early peakers and late bloomers."""
+"""Colours of early peakers and of late bloomers."""
 
 
 def one_of_many(place: int) -> dict[str, Any]:
-    """Colour and dashes of a line that is no policy; where the colours are used up, they come again with other dashes.
+    """Colour and line style of line number ``place`` in a figure whose lines are not policies.
+
+    When the colours are used up, they are used again with another line style.
 
     >>> one_of_many(0), one_of_many(len(PALETTE))
     ({'color': '#D55E00', 'linestyle': '-'}, {'color': '#D55E00', 'linestyle': '--'})
@@ -46,7 +58,24 @@ def one_of_many(place: int) -> dict[str, Any]:
 
 
 def look(label: str) -> Look:
-    """The look of a policy, by the label of its runs; policies that are not known get one by their name."""
+    """The colour, line style and line width of a policy.
+
+    Dashed lines are policies on super arms, solid lines policies on base arms, dotted lines policies that do not learn,
+    and dash-dotted lines policies that the library does not know.
+
+    Parameters
+    ----------
+    label
+        The label of the policy's runs, such as ``crucb`` or ``crucb(epsilon=0.25)``.
+
+    Returns
+    -------
+    Look
+        How to draw the policy. A label that is not known gets a colour computed from its letters.
+
+    >>> look("crucb").line, look("sw-ucb").line
+    ('-', '--')
+    """
     name = label.partition("(")[0]
     if label in _VARIANTS:
         return _VARIANTS[label]
@@ -54,13 +83,15 @@ def look(label: str) -> Look:
     other = _OTHERS[sum(map(ord, label)) % len(_OTHERS)]
     if kind is None:
         return Look(other, "-.")
-    # Dashed lines for policies on super arms, solid ones for base arms, dots for those that learn nothing.
+    # Dashed for policies on super arms, solid for policies on base arms, dotted for policies that do not learn.
     line = "--" if issubclass(kind, SuperArmPolicy) else "-" if issubclass(kind, BaseArmPolicy) else ":"
     return Look(kind.colour if label == name and kind.colour else other, line, 2.4 if label in _WIDE else 1.6)
 
 
 def looks(labels: Iterable[str]) -> dict[str, Look]:
-    """The looks of the policies of one figure: of each policy the variant with the fewest words looks as itself.
+    """The looks of the policies of one figure, by label.
+
+    Of several variants of a policy, the one with the shortest label gets the look of the policy itself.
 
     >>> found = looks(["crucb(epsilon=0.25, upward=True)", "crucb(epsilon=0.25)", "sw-ts"])
     >>> [found[label] == look("crucb") for label in found]
@@ -74,7 +105,12 @@ def looks(labels: Iterable[str]) -> dict[str, Look]:
 
 
 def title(label: str) -> str:
-    """The name of a policy as a figure writes it.
+    """The name of a policy in figures and tables.
+
+    Parameters
+    ----------
+    label
+        The label of the policy's runs, such as ``crucb`` or ``crucb(epsilon=0.25)``.
 
     >>> title("sw-cucb"), title("crucb(epsilon=0.25)")
     ('SW-CUCB', 'CRUCB (epsilon=0.25)')
@@ -85,7 +121,7 @@ def title(label: str) -> str:
 
 
 def spread(wanted: Sequence[float], gap: float) -> list[float]:
-    """Heights as near as may be to those wanted (falling), at least ``gap`` apart.
+    """Heights that are at least ``gap`` apart and otherwise close to the wanted ones, which must be descending.
 
     >>> spread([10.0, 9.5, 2.0], gap=1.0)
     [10.25, 9.25, 2.0]
@@ -93,7 +129,7 @@ def spread(wanted: Sequence[float], gap: float) -> list[float]:
     blocks: list[list[float]] = []
     for height in wanted:
         blocks.append([height, 1])
-        # Labels that overlap are pushed apart evenly around their common middle.
+        # Heights that are too close are spaced evenly around their common mean.
         while len(blocks) > 1 and _bottom(blocks[-2], gap) < _top(blocks[-1], gap) + gap:
             (middle, count), (other, more) = blocks[-2], blocks[-1]
             blocks[-2:] = [[(middle * count + other * more) / (count + more), count + more]]
@@ -101,23 +137,25 @@ def spread(wanted: Sequence[float], gap: float) -> list[float]:
 
 
 def _top(block: list[float], gap: float) -> float:
+    """The largest height of a block, given as its middle and its number of heights."""
     return block[0] + gap * (block[1] - 1) / 2
 
 
 def _bottom(block: list[float], gap: float) -> float:
+    """The smallest height of a block, given as its middle and its number of heights."""
     return block[0] - gap * (block[1] - 1) / 2
 
 
 @contextlib.contextmanager
 def figure(width: float = 6.4, height: float = 4.0) -> Iterator[tuple[Any, Any]]:
-    """An empty figure and its axes in the house style."""
+    """An empty figure with one pair of axes in the common style; sizes are in inches."""
     with figures(width, height) as (drawing, axes):
         yield drawing, axes[0]
 
 
 @contextlib.contextmanager
 def figures(width: float, height: float, widths: Sequence[float] = (1.0,)) -> Iterator[tuple[Any, list[Any]]]:
-    """A figure with axes side by side, as wide as ``widths`` in proportion, in the house style."""
+    """An empty figure with axes side by side in the common style, their widths in proportion to ``widths``."""
     require("lab", "matplotlib")
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -145,7 +183,7 @@ def figures(width: float, height: float, widths: Sequence[float] = (1.0,)) -> It
 
 
 def save(drawing: Any, path: Path) -> list[Path]:
-    """Write a figure as PNG and as SVG beside it."""
+    """Write a figure as PNG and as SVG, and return both paths; the suffix of ``path`` is replaced."""
     path.parent.mkdir(parents=True, exist_ok=True)
     written = []
     for suffix, options in ((".png", {"dpi": 200}), (".svg", {"metadata": {"Date": None}})):

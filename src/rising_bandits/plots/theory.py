@@ -1,4 +1,4 @@
-"""Figures of the theory: growth of outcomes, rates of the bounds, bounds beside regret, lower-bound instances."""
+"""Figures of the theory: growth of outcomes, exponents of the bounds, and bounds compared with measured regret."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PALETTE = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#000000")
 
 
 def draw_growth(axes: Any, exponents: Sequence[float] = (0.5, 1.0, 1.2, 2.0), plays: int = 100) -> None:
-    """Outcomes whose slopes fall like exp(-n) or (n+1)^(-c), scaled to end at 1."""
+    """Draw mean outcomes whose slopes fall like exp(-n) or (n+1)^(-c), scaled to end at 1."""
     n = np.arange(1, plays + 1)
     families = {"exp(−n)": np.exp(-n.astype(float))}
     families |= {f"(n+1)^(−{c:g})": (n + 1.0) ** -c for c in exponents}
@@ -31,7 +31,7 @@ def draw_growth(axes: Any, exponents: Sequence[float] = (0.5, 1.0, 1.2, 2.0), pl
 
 
 def draw_rates(axes: Any) -> None:
-    """The exponents of T in the upper and the lower bound against c."""
+    """Draw the exponents of T in the upper and in the lower bound against c."""
     c = np.linspace(0.6, 1.98, 300)
     upper, lower = [upper_rate(x) for x in c], [lower_rate(x) for x in c]
     axes.fill_between(c, lower, upper, color="#DDDDDD", linewidth=0)
@@ -46,14 +46,17 @@ def draw_rates(axes: Any) -> None:
 
 
 def draw_bounds(axes: Any, rows: Sequence[tuple[str, float, float]]) -> None:
-    """For each task measured regret and the upper bound, both as shares of the trivial bound L T."""
+    """Draw for each task the measured regret and the upper bound, both as shares of the trivial bound L T.
+
+    Each row is (task, measured share, share of the bound).
+    """
     places = np.arange(len(rows))[::-1]
     for place, (_, measured, bound) in zip(places, rows, strict=True):
         axes.plot([measured, bound], [place, place], color="#CCCCCC", linewidth=1.5, zorder=1)
         axes.scatter(measured, place, color="#D55E00", s=40, zorder=2)
         axes.scatter(bound, place, color="#0072B2", s=40, marker="s", zorder=2)
     axes.axvline(1.0, color="#444444", linestyle=":", linewidth=1.2)
-    # On the worst instances no policy can stay left of this; these tasks are not the worst.
+    # The lower bound is about the worst instance for a policy. Regret on these tasks may be smaller.
     axes.axvline(1.0 / 18.0, color="#999999", linestyle=":", linewidth=1.2)
     axes.text(1.0 / 18.0, -0.6, "lower bound over all instances, 1/18 ", color="#777777", ha="right", fontsize=8)
     axes.set_xscale("log")
@@ -61,14 +64,14 @@ def draw_bounds(axes: Any, rows: Sequence[tuple[str, float, float]]) -> None:
     axes.set_ylim(-0.7, len(rows) - 0.2)
     axes.set_xlabel("regret as a share of L·T, the most that any policy can lose")
     _, measured, bound = rows[0]
-    for name, x, colour in (("measured", measured, "#D55E00"), ("Theorem 4", bound, "#0072B2")):
+    for name, x, colour in (("measured", measured, "#D55E00"), ("Theorem 3", bound, "#0072B2")):
         axes.annotate(name, (x, places[0]), (0, 7), textcoords="offset points", ha="center", color=colour)
 
 
 def draw_lower_bound(
     axes: Any, horizons: Sequence[int], worst: Mapping[str, Floats], floor: Floats, heading: str
 ) -> None:
-    """Worst-of-A-and-B regret of every policy against the horizon, above the bound."""
+    """Draw, by horizon, the larger of each policy's regrets on instances A and B, and the lower bound."""
     ordered = sorted(worst.items(), key=lambda item: -float(item[1][-1]))
     for label, values in ordered:
         style = look(label)
@@ -82,7 +85,7 @@ def draw_lower_bound(
     ends = [float(np.log10(values[-1])) for _, values in ordered] + [float(np.log10(floor[-1]))]
     names = [(title(label), look(label).colour) for label, _ in ordered] + [("lower bound", "#000000")]
     heights = spread(ends, 0.075 * float(np.log10(high / low)))
-    # The names stay below the title, also where all lines end together at the top.
+    # Names must stay below the title, even if all lines end near the top.
     lift = min(0.0, float(np.log10(high)) - heights[0])
     heights = [height + lift for height in heights]
     for (name, colour), height in zip(names, heights, strict=True):
@@ -93,7 +96,7 @@ def draw_lower_bound(
 
 
 def draw_concentration(axes: Any, measured: Sequence[Concentration]) -> None:
-    """How often estimates leave their bonus, by round, beside 2K / t^2."""
+    """Draw by round how often some estimate is off by more than its bonus, and the lemma's limit 2K / t^2."""
     floor = 0.5 / measured[0].runs
     axes.plot(measured[0].rounds, measured[0].allowed, color="#000000", linewidth=1.4, linestyle=(0, (1, 1)))
     axes.text(measured[0].rounds[-1], measured[0].allowed[-1], " 2K/t²", va="center")
@@ -110,7 +113,7 @@ def draw_concentration(axes: Any, measured: Sequence[Concentration]) -> None:
 
 
 def draw_plays(axes: Any, shares: Mapping[str, Floats], labels: Sequence[str]) -> None:
-    """For each policy the share of rounds in which it played each arm, as bars side by side."""
+    """Draw the share of rounds in which each policy played each arm, as bars side by side."""
     width = 0.8 / len(shares)
     for place, (policy, values) in enumerate(shares.items()):
         at = np.arange(len(labels)) + (place - (len(shares) - 1) / 2) * width
@@ -123,7 +126,7 @@ def draw_plays(axes: Any, shares: Mapping[str, Floats], labels: Sequence[str]) -
 
 
 def draw_sensitivity(axes: Any, curves: Mapping[str, tuple[Floats, Floats]], heading: str) -> None:
-    """Mean regret against rounds for settings in order, from light to dark, named at their ends."""
+    """Draw mean regret by round for several settings, from light to dark in the order given, named at the line ends."""
     ordered = sorted(curves.items(), key=lambda item: -float(item[1][1][-1]))
     shade = {name: 0.75 - 0.75 * place / max(1, len(curves) - 1) for place, name in enumerate(curves)}
     top = max(float(regret.max()) for _, regret in curves.values()) / 1e3

@@ -1,4 +1,4 @@
-"""The paper, reproduced: what to run, what is claimed, what came of it, and a report that says so."""
+"""Reproduction of the paper's synthetic experiments, with checks of its claims and a report of the results."""
 
 from rising_bandits.reproduction.reproduce import reproduce
 from rising_bandits.reproduction.sections import SECTIONS

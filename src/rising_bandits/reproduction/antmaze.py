@@ -1,4 +1,4 @@
-"""One page of trained AntMaze runs: does the ant learn, which policy lost least, and what did each of them do."""
+"""The report on trained AntMaze runs: whether the ant learns, the regret of each policy, and what each policy did."""
 
 from __future__ import annotations
 
@@ -23,17 +23,21 @@ from rising_bandits.reproduction.claims import Claim
 from rising_bandits.reproduction.report import Part, render
 
 LEARNED = {"easy": ("0->1", "1->4"), "complex": ("0->1", "1->5")}
-"""Edges by which the ant's learning is judged: the first one, and the one that decides."""
+"""The edges by which the ant's learning is judged: the first edge of the optimal path, and the second."""
 JUDGED = {"complex": ("crucb", "r-ed-ucb", "sw-cucb", "sw-cts")}
-"""Which of the paper's policies have to be there before their order is judged, where not all of them."""
+"""The policies whose runs are needed to judge the order of policies on a maze; by default all six of the paper."""
 _HALF = 0.5
+"""The success rate from which on the ant counts as walking an edge."""
 _LAST = 200
+"""How many tries of an edge its success at the end is measured over."""
 _SEEDS = 5
+"""How many seeds are needed to judge whether the ant learns."""
 _FRAMES = 48
+"""How many pictures a film has at most."""
 
 
 def plan_report(results: Sequence[Result]) -> list[Callable[[Path, bool], Part]]:
-    """What makes each part of the page, given a folder for figures and whether there are films."""
+    """Functions that make the parts of the report, given a folder for figures and whether to make films."""
     makers: list[Callable[[Path, bool], Part]] = []
     for maze in dict.fromkeys(result.maze.name for result in results):
         mine = [result for result in results if result.maze.name == maze]
@@ -49,7 +53,24 @@ def plan_report(results: Sequence[Result]) -> list[Callable[[Path, bool], Part]]
 def write_report(
     results: Sequence[Result], folder: Path, *, film: bool = True, progress: Callable[[int], None] | None = None
 ) -> Path:
-    """Draw every figure and write the page; its path. ``progress`` is called with the number of each part made."""
+    """Draw the figures, write the report as an HTML page, and return its path.
+
+    Parameters
+    ----------
+    results
+        Finished runs. Those on the same maze must have the same settings.
+    folder
+        The folder for ``report.html`` and its figures.
+    film
+        Whether to add a film of the ant on its last path.
+    progress
+        Called with the number of each part when it is done.
+
+    Raises
+    ------
+    InputError
+        Runs on one maze cannot be compared, or a run was given twice.
+    """
     makers = plan_report(results)
     folder.mkdir(parents=True, exist_ok=True)
     parts: list[Part] = []
@@ -79,13 +100,16 @@ def write_report(
 
 
 def last_success(result: Result, edge: str, last: int = _LAST) -> float:
-    """Success over the last tries of an edge (up to ``last``); NaN where it was never tried."""
+    """The success rate over the last tries of an edge, up to ``last`` of them; NaN if it was never tried."""
     outcomes = result.record.outcomes(result.maze.labels.index(edge))[1][-last:]
     return float((outcomes > 0).mean()) if outcomes.size else float("nan")
 
 
 def walks_from(result: Result, tries: int = 50) -> int | None:
-    """The first episode at which half of the last ``tries`` of the optimal path's first edge succeeded, if any."""
+    """The first episode at which half of the last ``tries`` tries of the optimal path's first edge had succeeded.
+
+    None if there is no such episode.
+    """
     episodes, outcomes = result.record.outcomes(result.maze.arms(result.maze.shortest)[0])
     good = np.convolve(outcomes > 0, np.ones(tries, dtype=int), "valid") if outcomes.size >= tries else np.zeros(0)
     reached = np.flatnonzero(good >= _HALF * tries)
@@ -93,6 +117,7 @@ def walks_from(result: Result, tries: int = 50) -> int | None:
 
 
 def _learning(results: list[Result], folder: Path, film: bool) -> Part:
+    """The part on how well the ant learns to walk."""
     maze = results[0].maze
     edges = [edge for edge in LEARNED.get(maze.name, ()) if edge in maze.labels] or [
         maze.labels[arm] for arm in maze.arms(maze.shortest)[:2]
@@ -134,7 +159,7 @@ def _learning(results: list[Result], folder: Path, film: bool) -> Part:
 
 
 def _how_trained(results: Sequence[Result]) -> str:
-    """Which settings the runs had, in words."""
+    """A sentence on the settings of the runs."""
     settings = [result.spec.settings for result in results]
     same = all(other == settings[0] for other in settings)
     known = [name for name, preset in PRESETS.items() if same and preset.as_dict() == settings[0]]
@@ -144,14 +169,14 @@ def _how_trained(results: Sequence[Result]) -> str:
 
 
 def _advice(results: Sequence[Result]) -> str:
-    """How to come to a regret where there is none."""
+    """A sentence that says why no regret can be computed and which command trains the missing runs."""
     maze, spec = results[0].maze, results[0].spec
     seeds = sorted({result.spec.seed for result in results if result.spec.label != "oracle"})
     known = [name for name, preset in PRESETS.items() if preset.as_dict() == spec.settings]
     preset = f" --preset {known[0]}" if known and known[0] != "cpu" else ""
     where = maze.name if maze == MAZES.get(maze.name) else "FILE.toml"
     return (
-        "There is no regret, for it is measured against the constant optimal path, and there is no such run with the "
+        "There is no regret here: it is measured against the constant optimal path, and there is no such run with the "
         f"same seeds and episodes. This trains one, into the folder given by --out: rising antmaze run --map {where} "
         f"--policy oracle --episodes {spec.episodes}{preset} --seed {seeds[0]}, and so on for seeds "
         f"{', '.join(map(str, seeds))}."
@@ -159,12 +184,16 @@ def _advice(results: Sequence[Result]) -> str:
 
 
 HEADINGS = ["policy", "runs", "regret", "by seed", "goal, last 500", "optimal path", "into a wall", "walks from"]
-"""Mean regret at the end, episodes of the last 500 that reached the goal, episodes on two kinds of path, and the
-episode from which the ant walks."""
+"""The columns of `comparison`: the policy and its number of runs; the mean final regret and that of each seed; the
+share of the last 500 episodes that reached the goal; the shares of episodes on the optimal path and on paths through
+walls; and for each seed the episode from which on the ant walks (see `walks_from`)."""
 
 
 def comparison(results: Sequence[Result]) -> list[list[str]]:
-    """A row of `HEADINGS` for each policy on one maze, the least regret first; none where there is no regret."""
+    """A row for each policy on one maze, the least regret first; empty if no regret can be computed.
+
+    The columns are those of `HEADINGS`.
+    """
     table = plots.regrets(results)
     if not _ranks(table):
         return []
@@ -191,11 +220,12 @@ def comparison(results: Sequence[Result]) -> list[list[str]]:
 
 
 def _ranks(table: dict[str, Floats]) -> list[str]:
-    """Policies by their mean regret at the end, without the one that it is measured against."""
+    """The policies in order of their mean final regret, without the constant optimal path."""
     return sorted((name for name in table if name != "oracle"), key=lambda name: float(table[name][:, -1].mean()))
 
 
 def _comparison(results: list[Result], folder: Path, film: bool) -> Part:
+    """The part on the regret of the policies."""
     maze = results[0].maze
     part = Part(f"regret-{maze.name}", f"AntMaze-{maze.name}: the trained comparison")
     part.text.append(f"AntMaze-{maze.name}: {len(maze.nodes)} nodes, {len(maze.edges)} edges.")
@@ -206,8 +236,8 @@ def _comparison(results: list[Result], folder: Path, film: bool) -> Part:
     contest = [result for result in results if result.competes]
     if left := len(contest) - len(plots.comparable(contest)):
         part.text.append(
-            f"{left} of {len(contest)} runs are not in this comparison: they have seeds or numbers of episodes that "
-            "not all of the paper's policies have."
+            f"{left} of {len(contest)} runs are not in this comparison: not all of the paper's policies have runs with "
+            "the same seed and number of episodes."
         )
     table = plots.regrets(results)
     ranks = _ranks(table)
@@ -232,6 +262,7 @@ def _comparison(results: list[Result], folder: Path, film: bool) -> Part:
 
 
 def _policy(result: Result, folder: Path, film: bool) -> Part:
+    """The part on what one policy did in one run."""
     spec, maze = result.spec, result.maze
     stem = spec.key
     part = Part(stem, f"AntMaze-{maze.name}: what {name_of(spec.label)} did (seed {spec.seed})")
@@ -248,7 +279,7 @@ def _policy(result: Result, folder: Path, film: bool) -> Part:
 
 
 def _film(result: Result, path: Path) -> list[tuple[Path, str]]:
-    """The ant on its last path: a film, and a drawing of its way from above."""
+    """A film of the ant on its last path and a drawing of the same walk from above, with their captions."""
     from PIL import Image
 
     walk = result.walk[np.unique(np.linspace(0, len(result.walk) - 1, _FRAMES).round().astype(int))]

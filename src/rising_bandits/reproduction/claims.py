@@ -1,4 +1,4 @@
-"""What the paper claims, judged by the numbers of this run and nothing else."""
+"""The paper's claims, each judged by the numbers of the present runs."""
 
 from __future__ import annotations
 
@@ -15,11 +15,22 @@ from rising_bandits.theory.checks import Concentration, RatioCheck
 from rising_bandits.theory.instances import paper_step
 
 BASELINES = ("r-ed-ucb", "sw-ucb", "sw-cucb", "sw-ts", "sw-cts")
+"""The policies that the paper compares CRUCB with."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of the paper, whether it held here, and the numbers that say so."""
+    """A claim of the paper and how it was judged.
+
+    Attributes
+    ----------
+    text
+        The claim.
+    held
+        Whether it held in these runs.
+    evidence
+        The numbers that decided it.
+    """
 
     text: str
     held: bool
@@ -27,7 +38,7 @@ class Claim:
 
 
 def finals(runs: Sequence[StoredRun], task: str) -> dict[str, np.ndarray]:
-    """Final regret of every seed, by policy."""
+    """The final regret of every seed on a task, by policy."""
     return {
         label: np.array([run.regret[-1] for run in members])
         for (name, label), members in group(runs).items()
@@ -36,18 +47,22 @@ def finals(runs: Sequence[StoredRun], task: str) -> dict[str, np.ndarray]:
 
 
 def paired_p(ours: np.ndarray, theirs: np.ndarray) -> float:
-    """One-sided p-value that ours is smaller, by a t-test on differences seed by seed."""
+    """The p-value of a one-sided paired t-test over seeds: a small one means that ``ours`` is smaller."""
     from scipy import stats
 
     difference = theirs - ours
     if np.ptp(difference) == 0.0:
-        # Nothing random is left (no noise, no random choice): the sign is certain.
+        # All differences are equal, as on a task without noise: the t-test is undefined, and the sign decides.
         return 0.0 if difference[0] > 0 else 1.0
     return float(stats.ttest_1samp(difference, 0.0, alternative="greater").pvalue)
 
 
 def task_claims(runs: Sequence[StoredRun], task: str) -> list[Claim]:
-    """The claim of every regret figure, for the paper's bonus and for the one its program ran; and a few more."""
+    """The claims about a task.
+
+    They are that CRUCB has the least regret, once with the bonus of the paper and once with the bonus of the authors'
+    program, and what else the paper says about the task.
+    """
     regret = finals(runs, task)
     claims = [_lowest(regret, "crucb", "paper"), _lowest(regret, REFERENCE, "reference")]
     if task == "toy":
@@ -58,19 +73,22 @@ def task_claims(runs: Sequence[StoredRun], task: str) -> list[Claim]:
 
 
 def _lowest(regret: dict[str, np.ndarray], ours: str, bonus: str) -> Claim:
+    """The claim that CRUCB with a bonus has less regret than every baseline."""
     rivals = {name: regret[name] for name in BASELINES}
     best = min(rivals, key=lambda name: float(rivals[name].mean()))
     mine, other = float(regret[ours].mean()), float(rivals[best].mean())
     constant = "10 log t³" if bonus == "paper" else "4 log t"
     p = paired_p(regret[ours], rivals[best])
     return Claim(
-        f"CRUCB ends lowest of the six (bonus {constant}, the one of the {'paper' if bonus == 'paper' else 'program'})",
+        f"CRUCB has the least final regret of the six policies (bonus {constant} of the "
+        f"{'paper' if bonus == 'paper' else 'program'})",
         mine < other,
         f"CRUCB {mine:,.0f}, best baseline {title(best)} {other:,.0f}; paired one-sided p = {p:.2g}",
     )
 
 
 def _super_beat_base(regret: dict[str, np.ndarray]) -> Claim:
+    """The claim that the sliding-window policies on super arms do better than those on base arms."""
     mean = {name: float(values.mean()) for name, values in regret.items()}
     held = mean["sw-ucb"] < mean["sw-cucb"] and mean["sw-ts"] < mean["sw-cts"]
     return Claim(
@@ -82,6 +100,7 @@ def _super_beat_base(regret: dict[str, np.ndarray]) -> Claim:
 
 
 def _toy(runs: Sequence[StoredRun]) -> list[Claim]:
+    """The claims about the toy task."""
     by = {label: members[0] for (name, label), members in group(runs).items() if name == "toy"}
     crucb = by["crucb"]
     half = int(np.searchsorted(crucb.rounds, crucb.spec.horizon // 2))
@@ -89,12 +108,12 @@ def _toy(runs: Sequence[StoredRun]) -> list[Claim]:
     early = {label: float(run.plays_at[-1][1] / run.spec.horizon) for label, run in by.items()}
     return [
         Claim(
-            "CRUCB becomes nearly flat",
+            "the regret of CRUCB becomes nearly constant",
             bool(late < 1e-3),
             f"regret per round over the second half of the run: {late:.2g}",
         ),
         Claim(
-            "SW-CUCB keeps to the early edge and R-ed-UCB splits its plays",
+            "SW-CUCB stays with the early edge, and R-ed-UCB divides its plays between both edges",
             bool(early["sw-cucb"] > 0.9 and 0.1 < early["r-ed-ucb"] < 0.9),
             f"share of plays of the early edge: CRUCB {early['crucb']:.1%}, SW-CUCB {early['sw-cucb']:.1%}, "
             f"R-ed-UCB {early['r-ed-ucb']:.1%}",
@@ -103,7 +122,7 @@ def _toy(runs: Sequence[StoredRun]) -> list[Claim]:
 
 
 def sensitivity_table(runs: Sequence[StoredRun], bonus: str) -> list[list[float]]:
-    """Mean regret at the paper's three rounds (rows) for its four windows (columns)."""
+    """The mean regret of CRUCB on path-easy: rows are the paper's three rounds, columns its four windows."""
     table = []
     for row in TABLE_ROUNDS:
         cells = []
@@ -123,7 +142,7 @@ def sensitivity_table(runs: Sequence[StoredRun], bonus: str) -> list[list[float]
 
 
 def sensitivity_claims(runs: Sequence[StoredRun]) -> list[Claim]:
-    """Whether the regret is nearly the same for every window."""
+    """The claims that the regret is nearly the same for every window, one for each bonus."""
     claims = []
     for bonus in ("paper", "reference"):
         last = sensitivity_table(runs, bonus)[-1]
@@ -140,7 +159,7 @@ def sensitivity_claims(runs: Sequence[StoredRun]) -> list[Claim]:
 
 
 def worst_of_pair(runs: Sequence[StoredRun], c: float | None) -> dict[str, np.ndarray]:
-    """The larger of the final regrets on A and on B, for every policy, by horizon."""
+    """For every policy the larger of its final regrets on instances A and B, one number per horizon."""
     final = {(run.spec.task, run.spec.policy): float(run.regret[-1]) for run in runs}
     policies = list(dict.fromkeys(run.spec.policy for run in runs))
     return {
@@ -150,7 +169,7 @@ def worst_of_pair(runs: Sequence[StoredRun], c: float | None) -> dict[str, np.nd
 
 
 def lower_bound_claims(runs: Sequence[StoredRun]) -> list[Claim]:
-    """Whether every policy suffers at least what the lower bounds say."""
+    """The claims that the regret of every policy is at least the lower bound, on instance A or on instance B."""
     claims = []
     for c in (None, *SLOPES):
         worst = worst_of_pair(runs, c)
@@ -159,11 +178,11 @@ def lower_bound_claims(runs: Sequence[StoredRun]) -> list[Claim]:
         best = min(slope.values())
         wanted = 1.0 if c is None else lower_rate(c)
         kind = (
-            "the general class (Theorem 5, T/18)" if c is None else f"slopes (n+1)^(−{c:g}) (Theorem 6, T^{wanted:g})"
+            "the general class (Theorem 4, T/18)" if c is None else f"slopes (n+1)^(−{c:g}) (Theorem 5, T^{wanted:g})"
         )
         claims.append(
             Claim(
-                f"no policy does better on both instances than the bound, {kind}",
+                f"every policy has at least the regret of the lower bound on one of two instances, {kind}",
                 all(bool((values >= floor).all()) for values in worst.values()),
                 f"smallest ratio of worst regret to bound {min(float((v / floor).min()) for v in worst.values()):.2f}; "
                 f"smallest growth exponent {best:.2f}, the bound's is {wanted:.2f}",
@@ -173,19 +192,19 @@ def lower_bound_claims(runs: Sequence[StoredRun]) -> list[Claim]:
 
 
 def proof_claim(slopes: Sequence[float] = (1.2, 1.4, 1.6, 1.8), horizon: int = 100_000) -> Claim:
-    """A step of the proof of Theorem 6 on the paper's own instances."""
+    """The claim of one step in the proof of Theorem 5, computed on the instances of that proof."""
     steps = {c: paper_step(horizon, c) for c in slopes}
     words = "; ".join(f"c = {c:g}: {step.claimed:,.1f} and {step.real:,.1f}" for c, step in steps.items())
     return Claim(
-        "in the proof of Theorem 6, always playing the rising arm of B costs (μ(P)−ε)P − F(P)",
+        "in the proof of Theorem 5, always playing the rising arm of B costs (μ(P)−ε)P − F(P)",
         all(step.real >= step.claimed * (1.0 - 1e-9) for step in steps.values()),
-        f"that formula and the real regret at T = {horizon:,}: {words}. The rising arm of B ends ε above the flat "
-        "one; with ε = 0 the argument holds, and that is the pair used here",
+        f"the formula and the actual regret at T = {horizon:,}: {words}. The rising arm of B ends ε above the flat "
+        "one. With ε = 0 the argument holds, and the claims above use that pair",
     )
 
 
 def optimality_claims(gain: float, check: RatioCheck) -> list[Claim]:
-    """Theorems 1 and 2, and the paper's constant for k-MAX."""
+    """The claims of Theorems 1 and 2, and of the paper's constant for k-MAX."""
     return [
         Claim(
             "playing (2, 3) once first earns 0.3 more than the best constant super arm (Theorem 1)",
@@ -207,17 +226,18 @@ def optimality_claims(gain: float, check: RatioCheck) -> list[Claim]:
 
 
 def rounds_beyond(result: Concentration) -> int:
-    """At how many rounds the measured frequency is above the lemma's 2K/t²."""
-    # A frequency that one run more or less decides says nothing against the lemma.
+    """At how many rounds the measured frequency is above the limit 2K/t² of the concentration lemma (Lemma 2)."""
+    # A frequency of one run in all runs is the smallest that can be measured, so it is not counted as above the limit.
     return int((result.frequency > np.maximum(result.allowed, 1.0 / result.runs)).sum())
 
 
 def concentration_claim(result: Concentration) -> Claim:
-    """Lemma 3 for the bonus of the paper."""
+    """The claim of Lemma 2, the concentration lemma, for the bonus of the paper."""
     beyond = rounds_beyond(result)
     return Claim(
-        f"estimates leave their bonus with chance at most 2K/t² (bonus {result.constant:g} log t)",
+        f"some estimate is off by more than its bonus with probability at most 2K/t² "
+        f"(Lemma 2, bonus {result.constant:g} log t)",
         beyond == 0,
-        f"{beyond} of {result.rounds.size} rounds above it in {result.runs:,} runs; "
+        f"{beyond} of {result.rounds.size} rounds above this limit in {result.runs:,} runs; "
         f"largest frequency {float(result.frequency.max()):.3g}",
     )

@@ -1,4 +1,4 @@
-"""From runs to the parts of the report: figures drawn, tables filled, claims judged."""
+"""The parts of the report, made from runs: figures, tables and judged claims."""
 
 from __future__ import annotations
 
@@ -41,14 +41,15 @@ PAPER_SENSITIVITY = (
     (13715.91, 13717.10, 13717.10, 13716.21),
     (19060.71, 19061.90, 19061.90, 19061.01),
 )
-"""The paper's table of regret on path-easy, quoted: rows are 100K, 200K and 300K rounds, columns its four windows."""
+"""The paper's table of regret on path-easy: rows are 100K, 200K and 300K rounds, columns its four windows."""
 
 
 _SIGMAS = (SIGMAS[0], 0.01, SIGMAS[1])
+"""The noise levels of the figure: too small, right, and too large."""
 
 
 def summary_part(section: Section, runs: Sequence[StoredRun], folder: Path) -> Part:
-    """One table of everything: regret with significance, optimal plays and time, for all policies and tasks."""
+    """Tables of all policies on all tasks: final regret with significance, optimal plays, and time per round."""
     labels = (*PAPER_POLICIES, REFERENCE)
     rows = {(row.task, row.policy): row for row in summarise(runs)}
     regret, optimal, taken = [], [], []
@@ -68,13 +69,13 @@ def summary_part(section: Section, runs: Sequence[StoredRun], folder: Path) -> P
         tables=[
             ("Final regret; * CRUCB (paper's bonus) is lower, paired over seeds, p < 0.01", headings, regret),
             ("Share of rounds in which the optimal constant super arm was played", headings, optimal),
-            ("Microseconds a round", headings, taken),
+            ("Microseconds per round", headings, taken),
         ],
     )
 
 
 def toy_part(section: Section, runs: Sequence[StoredRun], folder: Path) -> Part:
-    """The toy task, and how often three policies played each edge."""
+    """The part on the toy task: that of any task, and how often three policies played each edge."""
     part = task_part(section, runs, folder)
     shares = {
         label: np.mean([run.plays_at[-1] / run.spec.horizon for run in runs if run.label == label], axis=0)
@@ -88,7 +89,7 @@ def toy_part(section: Section, runs: Sequence[StoredRun], folder: Path) -> Part:
 
 
 def task_part(section: Section, runs: Sequence[StoredRun], folder: Path) -> Part:
-    """A task of the paper: overview, table with significance, claims."""
+    """The part on one task of the paper: figures, a table with significance, and claims."""
     name = section.name
     mine = [run for run in runs if run.spec.task == name]
     six = [run for run in mine if run.label in PAPER_POLICIES]
@@ -124,7 +125,7 @@ def task_part(section: Section, runs: Sequence[StoredRun], folder: Path) -> Part
 
 
 def sensitivity_part(section: Section, runs: Sequence[StoredRun], folder: Path) -> Part:
-    """The window and the noise level, really swept, beside the paper's table."""
+    """The part on the sensitivity of CRUCB to its window and to its noise level, with the paper's table beside it."""
     headings = ["rounds", *(f"ε = {epsilon:g}" for epsilon in EPSILONS)]
     tables = []
     for bonus, words in (("paper", "bonus of the paper, 10 log t³"), ("reference", "bonus of the program, 4 log t")):
@@ -147,8 +148,9 @@ def sensitivity_part(section: Section, runs: Sequence[StoredRun], folder: Path) 
         section.name,
         section.title,
         text=[
-            "The paper's table is nearly the same in every column because the program never passed the window on: its "
-            "four columns are four runs at one window. Here the window is really changed, with exact path solving."
+            "The columns of the paper's table are nearly equal because the authors' program never passed the window on "
+            "to the policy: the four columns are four runs with the same window. Here the window is really changed, "
+            "and the path solver is exact."
         ],
         claims=claims.sensitivity_claims(runs),
         figures=[(path, "Mean regret on path-easy for every window with both bonuses, and for wrong noise levels.")],
@@ -157,6 +159,7 @@ def sensitivity_part(section: Section, runs: Sequence[StoredRun], folder: Path) 
 
 
 def _sensitivity_figure(runs: Sequence[StoredRun], folder: Path) -> Path:
+    """Draw regret by round for every window with both bonuses and for three noise levels."""
     panels: list[tuple[str, dict[str, dict[str, object]]]] = [
         ("bonus of the paper", {f"ε = {e:g}": {"epsilon": e, "bonus": "paper", "sigma": 0.01} for e in EPSILONS}),
         ("bonus of the program", {f"ε = {e:g}": {"epsilon": e, "bonus": "reference", "sigma": 0.01} for e in EPSILONS}),
@@ -174,7 +177,7 @@ def _sensitivity_figure(runs: Sequence[StoredRun], folder: Path) -> Path:
 
 
 def growth_part(section: Section, runs: Sequence[StoredRun], folder: Path) -> Part:
-    """Growth of outcomes and the gap between upper and lower exponent."""
+    """The part on the growth of outcomes and the gap between the exponents of upper and lower bound."""
     with figures(9.0, 3.4, widths=(1.0, 1.0)) as (drawing, (left, right)):
         draw_growth(left)
         left.set_title("growth of outcomes", fontsize=10)
@@ -182,12 +185,12 @@ def growth_part(section: Section, runs: Sequence[StoredRun], folder: Path) -> Pa
         right.set_title("exponents of the bounds", fontsize=10)
         path = save(drawing, folder / "growth.png")[1]
     return Part(
-        section.name, section.title, figures=[(path, "Computed from the formulas of Corollary 2 and Theorem 6.")]
+        section.name, section.title, figures=[(path, "Computed from the formulas of Corollary 2 and Theorem 5.")]
     )
 
 
 def bounds_part(section: Section, runs: Sequence[StoredRun], folder: Path) -> Part:
-    """Theorem 4 term by term on every task, beside the regret of CRUCB."""
+    """The part on the upper bound of Theorem 3: its terms on every task beside the regret of CRUCB."""
     rows: list[list[str]] = []
     shown: list[tuple[str, float, float]] = []
     for name in dict.fromkeys(run.spec.task for run in runs):
@@ -202,27 +205,28 @@ def bounds_part(section: Section, runs: Sequence[StoredRun], folder: Path) -> Pa
     with figure(6.4, 3.6) as (drawing, axes):
         draw_bounds(axes, shown)
         path = save(drawing, folder / "bounds.png")[1]
-    headings = ["task", "measured", "Theorem 4", "start", "growth", "noise", "L·T", "q"]
+    headings = ["task", "measured", "Theorem 3", "start", "growth", "noise", "L·T", "q"]
     return Part(
         section.name,
         section.title,
         text=[
-            "The bound is computed for the bonus that is run, 30 log t; the proof's own last term has a smaller one."
+            "The bound is computed for the bonus that is run, 30 log t. The last term of the paper's bound is for a "
+            "smaller bonus."
         ],
         claims=[
             claims.Claim(
-                "the regret of CRUCB stays below the bound of Theorem 4",
+                "the regret of CRUCB stays below the bound of Theorem 3",
                 held,
-                f"on {len(shown)} tasks; the bound says more than L·T on {useful} of them",
+                f"on {len(shown)} tasks; the bound is below the trivial bound L·T on {useful} of them",
             )
         ],
-        figures=[(path, "Squares: the bound; dots: measured; dotted line: what no policy can exceed.")],
-        tables=[("Regret of CRUCB and its bound, term by term, smallest over q", headings, rows)],
+        figures=[(path, "Squares: the bound; dots: measured regret; right dotted line: no policy can exceed it.")],
+        tables=[("Regret of CRUCB and the terms of its bound, at the q that makes the bound smallest", headings, rows)],
     )
 
 
 def lower_bounds_part(section: Section, runs: Sequence[StoredRun], folder: Path) -> Part:
-    """Worst of A and B against the horizon."""
+    """The part on the lower bounds: the larger regret on instances A and B by horizon."""
     mine = [run for run in runs if ".instances:" in run.spec.task]
     with figures(11.0, 3.6, widths=(1.0,) * (1 + len(SLOPES))) as (drawing, row):
         for axes, c in zip(row, (None, *SLOPES), strict=True):
@@ -233,14 +237,14 @@ def lower_bounds_part(section: Section, runs: Sequence[StoredRun], folder: Path)
     return Part(
         section.name,
         section.title,
-        text=["Instances A and B of each proof are the same up to a point that a policy cannot see coming."],
+        text=["Each lower bound has two instances, A and B. They are equal until an arm of B stops rising."],
         claims=[*claims.lower_bound_claims(mine), claims.proof_claim()],
         figures=[(path, "The larger of the two regrets, for every policy and horizon, without noise.")],
     )
 
 
 def optimality_part(section: Section, runs: Sequence[StoredRun], folder: Path) -> Part:
-    """Theorem 1's instance solved exactly, Theorem 2 on random instances."""
+    """The part on optimality: Theorem 1's instance solved exactly, and Theorem 2 on random instances."""
     task = best_constant_is_not_optimal(120)
     best = optimal_policy(task)
     gain = best.total - optimal_constant(task).total
@@ -255,7 +259,7 @@ def optimality_part(section: Section, runs: Sequence[StoredRun], folder: Path) -
 
 
 def concentration_part(section: Section, runs: Sequence[StoredRun], folder: Path) -> Part:
-    """The lemma for the bonus of the paper and for smaller ones."""
+    """The part on the concentration lemma: the bonus of the paper and two smaller ones."""
     measured = [concentration(constant=constant, runs=20_000) for constant in (30.0, 4.0, 1.0)]
     with figure(6.4, 3.4) as (drawing, axes):
         draw_concentration(axes, measured)
@@ -263,12 +267,16 @@ def concentration_part(section: Section, runs: Sequence[StoredRun], folder: Path
     return Part(
         section.name,
         section.title,
-        text=["Four arms in turn, Gaussian noise. The bonus that the program ran is too small for the lemma."],
+        text=[
+            "Simulated: four arms are played in turn, with Gaussian noise. The bonus of the authors' program, 4 log t, "
+            "is too small for the lemma."
+        ],
         claims=[claims.concentration_claim(measured[0])],
         figures=[(path, "Share of runs in which some estimate is off by more than its bonus.")],
         tables=[
             (
-                f"Rounds of {measured[0].rounds.size} at which estimates leave their bonus more often than 2K/t²",
+                f"Of {measured[0].rounds.size} rounds, those in which estimates are off by more than their bonus more "
+                "often than 2K/t²",
                 ["bonus", "rounds above", "largest frequency"],
                 [
                     [f"{result.constant:g} log t", str(claims.rounds_beyond(result)), f"{result.frequency.max():.3g}"]

@@ -1,4 +1,4 @@
-"""One self-contained HTML page that reads like a results section."""
+"""Reports as HTML pages that hold everything they show: text, claims, figures and tables."""
 
 from __future__ import annotations
 
@@ -24,20 +24,34 @@ nav a{margin-right:.8rem}.note{background:#f6f6f6;padding:.6rem .9rem;border-lef
 
 @dataclass
 class Part:
-    """A section of the page."""
+    """A section of the page.
+
+    Parameters
+    ----------
+    name
+        A short name, to which the links of the page lead.
+    title
+        The heading.
+    text
+        Paragraphs of plain text.
+    claims
+        The claims that were judged.
+    figures
+        Pictures (SVG, PNG or GIF) with their captions.
+    tables
+        Tables: caption, headings and rows.
+    """
 
     name: str
     title: str
     text: list[str] = field(default_factory=list)
-    """Paragraphs of plain text."""
     claims: list[Claim] = field(default_factory=list)
     figures: list[tuple[Path, str]] = field(default_factory=list)
-    """Pictures (SVG, PNG or GIF) and their captions."""
     tables: list[tuple[str, list[str], list[list[str]]]] = field(default_factory=list)
-    """Caption, headings and rows."""
 
 
 def _claim(claim: Claim) -> str:
+    """A claim as HTML."""
     mark, words = ("held", "held") if claim.held else ("not", "did not hold")
     return (
         f'<div class="claim"><span class="{mark}">{words}</span><span>{html.escape(claim.text)}'
@@ -49,6 +63,7 @@ _KINDS = {".svg": "svg+xml", ".png": "png", ".gif": "gif"}
 
 
 def _figure(path: Path, caption: str) -> str:
+    """A picture as HTML, with its data inside."""
     kind = _KINDS[path.suffix]
     data = base64.b64encode(path.read_bytes()).decode("ascii")
     words = html.escape(caption)
@@ -56,6 +71,7 @@ def _figure(path: Path, caption: str) -> str:
 
 
 def _table(caption: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table as HTML."""
     head = "".join(f"<th>{html.escape(cell)}</th>" for cell in headings)
     body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
     return (
@@ -66,7 +82,17 @@ def _table(caption: str, headings: Sequence[str], rows: Sequence[Sequence[str]])
 def render(
     parts: Sequence[Part], introduction: Sequence[str], heading: str = "Combinatorial Rising Bandits, reproduced"
 ) -> str:
-    """The whole page."""
+    """The HTML text of a report.
+
+    Parameters
+    ----------
+    parts
+        The sections, in order.
+    introduction
+        Paragraphs of plain text above them.
+    heading
+        The heading of the page.
+    """
     claims = [claim for part in parts for claim in part.claims]
     held = sum(claim.held for claim in claims)
     links = "".join(f'<a href="#{part.name}">{part.name}</a> ' for part in parts)

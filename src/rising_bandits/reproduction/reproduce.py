@@ -1,4 +1,4 @@
-"""Everything in the paper that is not AntMaze, from one call."""
+"""One function that runs the paper's synthetic experiments and writes a report on its claims."""
 
 from __future__ import annotations
 
@@ -28,14 +28,22 @@ _MAKERS: dict[str, Callable[[Section, Sequence[StoredRun], Path], Part]] = {
 
 @dataclass(frozen=True)
 class Reproduction:
-    """Where the report is, and what it says of each claim."""
+    """The result of a reproduction.
+
+    Attributes
+    ----------
+    report
+        The path of the report.
+    claims
+        The judged claims, each with the name of its section.
+    """
 
     report: Path
     claims: list[tuple[str, Claim]]
 
 
 def plan_of(names: Sequence[str]) -> tuple[list[Section], list[RunSpec]]:
-    """The sections of these names, all where none is given, and their runs, each once."""
+    """The sections of these names (all if none is given), and their runs without repetition."""
     for name in names:
         if name not in SECTIONS:
             raise InputError(f"only must be one of {', '.join(SECTIONS)}, got {name!r}")
@@ -52,9 +60,37 @@ def reproduce(
     progress: Callable[[int, int], None] | None = None,
     version: str = "",
 ) -> Reproduction:
-    """Run what is missing, draw every figure, judge every claim, and write ``report.html``.
+    """Run the paper's synthetic experiments, judge its claims about them, and write a report.
 
-    Runs are kept in the folder and not run again; stopped at any moment, it goes on where it was.
+    The sections are the paper's eight synthetic tasks, the sensitivity of CRUCB to its window, the bounds of Theorems
+    3, 4 and 5 compared with measured regret, Theorem 1 on its instance, Theorem 2 on random instances, and Lemma 2 in
+    a simulation. Such checks are not proofs. The paper's AntMaze experiments are not part of this; the commands of
+    ``rising antmaze`` train and compare them.
+
+    Finished runs are kept in the folder and not run again. After an interruption the same call continues.
+
+    Parameters
+    ----------
+    folder
+        The folder for the runs, the ``figures`` and ``report.html``.
+    only
+        The names of sections, from `SECTIONS`; all if none is given.
+    workers
+        How many processes to use; by default one for each core that this process may use.
+    progress
+        Called now and then with the position of a run in the plan and the number of rounds it has played.
+    version
+        A version that is noted in the results and in the report.
+
+    Returns
+    -------
+    Reproduction
+        The path of the report, and the judged claims.
+
+    Raises
+    ------
+    InputError
+        A section is not known.
     """
     folder = Path(folder)
     chosen, plan = plan_of(only)
@@ -65,11 +101,11 @@ def reproduce(
         own = [run for run in runs if run.spec.key in keys]
         made.append(_MAKERS.get(section.name, parts.task_part)(section, own, folder / "figures"))
     introduction = [
-        f"{len(plan)} runs of rising-bandits {version}: the tasks of the paper at full horizon with {SEEDS} seeds "
-        "each, and what its theorems say, computed. Regret is expected regret against the optimal constant super "
-        "arm, which an exact solver finds; curves show the mean and a 99% t-interval over seeds.",
-        "Below each claim stands what was measured in this run. Where a claim did not hold, that is what was found "
-        "with exact oracles and the settings as stated; it is not corrected.",
+        f"{len(plan)} runs of rising-bandits {version}: the paper's synthetic tasks at full horizon with {SEEDS} seeds "
+        "each, and its bounds as numbers. Regret is expected regret against the optimal constant super arm, which an "
+        "exact solver finds. Curves show the mean and a 99% t-interval over seeds. AntMaze is not part of this report.",
+        "Below each claim stand the numbers that were measured here, with exact solvers and the settings as stated. "
+        "A claim that did not hold is reported as such. That a claim about a theorem held is not a proof of it.",
     ]
     report = folder / "report.html"
     with replacing(report) as aside:

@@ -1,4 +1,4 @@
-"""What the reproduction runs, as data: sections, each with its runs."""
+"""The sections of the reproduction as data: each with a title and the runs that it needs."""
 
 from __future__ import annotations
 
@@ -10,22 +10,35 @@ from rising_bandits.experiments import PAPER_POLICIES, RunSpec, make_plan
 from rising_bandits.problems import tasks
 
 REFERENCE = "crucb(bonus='reference')"
-"""CRUCB with the bonus that the authors' program ran, 4 log t in place of the paper's 30 log t."""
+"""CRUCB with the bonus of the authors' program, 4 log t, in place of the paper's 30 log t."""
 SEEDS = 5
+"""How many seeds each task is run with."""
 EPSILONS = (0.05, 0.125, 0.25, 0.4)
+"""The windows of the paper's sensitivity table."""
 SIGMAS = (0.001, 0.1)
-"""The noise of path-easy is 0.01: told ten times too small, and ten times too large."""
+"""Wrong noise levels for path-easy, whose noise is 0.01: ten times too small, and ten times too large."""
 TABLE_ROUNDS = (100_000, 200_000, 300_000)
 """The rounds of the paper's sensitivity table."""
 HORIZONS = (3_000, 10_000, 30_000, 100_000, 300_000)
+"""The horizons at which the lower bounds are checked."""
 SLOPES = (1.2, 1.4)
-"""Exponents c of the fine-grained class."""
+"""The exponents c at which the lower bound of the fine-grained class is checked."""
 _INSTANCES = "rising_bandits.theory.instances"
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the report with the runs that it needs."""
+    """A section of the report.
+
+    Parameters
+    ----------
+    name
+        The name that ``rising reproduce --only`` takes.
+    title
+        The heading in the report.
+    plan
+        The runs that the section needs.
+    """
 
     name: str
     title: str
@@ -36,11 +49,13 @@ _TASK_POLICIES = (*PAPER_POLICIES, REFERENCE)
 
 
 def _task_section(name: str) -> Section:
+    """The section of one task."""
     plan = make_plan([name], _TASK_POLICIES, seeds=SEEDS)
     return Section(name, f"{name}: {tasks.get(name).description}", tuple(plan))
 
 
 def _sensitivity() -> Section:
+    """The section on the window and the noise level."""
     texts = [f"crucb(epsilon={epsilon})" for epsilon in EPSILONS]
     texts += [f"crucb(epsilon={epsilon}, bonus='reference')" for epsilon in EPSILONS]
     texts += [f"crucb(sigma={sigma})" for sigma in SIGMAS]
@@ -49,18 +64,20 @@ def _sensitivity() -> Section:
 
 
 def pair_names(horizon: int, c: float | None) -> tuple[str, str]:
-    """The tasks A and B of a lower bound: of the general class, or of the fine-grained one with exponent c."""
+    """The tasks A and B of a lower bound: for the general class if ``c`` is None, else for the fine-grained class."""
     kind, arguments = ("general", f"horizon={horizon}") if c is None else ("fine_grained", f"horizon={horizon}, c={c}")
     return f"{_INSTANCES}:{kind}_a({arguments})", f"{_INSTANCES}:{kind}_b({arguments})"
 
 
 def _lower_bounds() -> Section:
+    """The section on the lower bounds."""
     names = [name for c in (None, *SLOPES) for horizon in HORIZONS for name in pair_names(horizon, c)]
     plan = make_plan(names, list(PAPER_POLICIES), seeds=1)
     return Section("lower-bounds", "Lower bounds: no policy does well on both of two instances", tuple(plan))
 
 
 def _all_tasks() -> tuple[RunSpec, ...]:
+    """The runs of all tasks."""
     return tuple(make_plan(TASKS, _TASK_POLICIES, seeds=SEEDS))
 
 
@@ -74,7 +91,7 @@ TASKS = (
     "spanning-easy",
     "spanning-complex",
 )
-"""The tasks of the paper in the order in which it shows them."""
+"""The synthetic tasks of the paper, in the paper's order."""
 
 _BUILDERS: dict[str, Callable[[], Section]] = {
     "summary": lambda: Section("summary", "All policies on all tasks", _all_tasks()),
@@ -83,17 +100,17 @@ _BUILDERS: dict[str, Callable[[], Section]] = {
     "growth": lambda: Section("growth", "Growth of outcomes, and the gap between the bounds"),
     "bounds": lambda: Section(
         "bounds",
-        "The upper bound of Theorem 4 beside measured regret",
+        "The upper bound of Theorem 3 beside measured regret",
         tuple(make_plan(TASKS, ["crucb"], seeds=SEEDS)),
     ),
     "lower-bounds": _lower_bounds,
     "optimality": lambda: Section("optimality", "Theorems 1 and 2: when the best constant super arm is not optimal"),
-    "concentration": lambda: Section("concentration", "The concentration lemma, measured"),
+    "concentration": lambda: Section("concentration", "The concentration lemma (Lemma 2), measured"),
 }
 SECTIONS = list(_BUILDERS)
 """The names that ``rising reproduce --only`` takes, in the order of the report."""
 
 
 def sections(names: Sequence[str] = ()) -> list[Section]:
-    """The sections of these names in the order of the report, all where none is given."""
+    """The sections of these names in the order of the report; all sections if none is given."""
     return [build() for name, build in _BUILDERS.items() if not names or name in names]
