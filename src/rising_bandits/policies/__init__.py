@@ -1,7 +1,7 @@
-"""How to choose: CRUCB, the paper's baselines, and what one's own policies build on.
+"""Policies: CRUCB, the paper's baselines, and base classes for policies of your own.
 
-Every module of this folder may define policies. A class with a ``name`` is known to the command line, the conformance
-suite and the figures as soon as its file is here; nothing else has to be touched.
+Every module of this folder may define policies. The command line, the conformance suite and the figures find every
+class there that has a ``name``. No list has to be changed.
 """
 
 from __future__ import annotations
@@ -44,12 +44,17 @@ __all__ = [
 
 _FIRST = ("crucb", "horizon-crucb", "r-ed-ucb", "sw-ucb", "sw-cucb", "sw-ts", "sw-cts")
 _LAST = ("oracle", "random", "tour")
-"""Where the names stand in lists; all others are between them, by name."""
+"""The names that come first and last in lists. All others are between them, in alphabetical order."""
 
 
 @cache
 def classes() -> dict[str, type[Policy]]:
-    """Every policy of the library by its name, found by looking through this folder.
+    """Find every policy class of the library.
+
+    Returns
+    -------
+    dict
+        The classes by name, in the order of `names`.
 
     >>> classes()["sw-cucb"].__name__
     'SWCUCB'
@@ -65,7 +70,12 @@ def classes() -> dict[str, type[Policy]]:
 
 
 def names() -> list[str]:
-    """What the command line calls the policies.
+    """List the names of the policies, as the command line uses them.
+
+    Returns
+    -------
+    list of str
+        The names: the paper's policies first, the policies that do not learn last.
 
     >>> names()[:3], names()[-1]
     (['crucb', 'horizon-crucb', 'r-ed-ucb'], 'tour')
@@ -74,7 +84,24 @@ def names() -> list[str]:
 
 
 def by_name(name: str, **parameters: Any) -> Policy:
-    """The policy of that name with these parameters.
+    """Make a policy by its name.
+
+    Parameters
+    ----------
+    name
+        One of `names`.
+    **parameters
+        The arguments of its class.
+
+    Returns
+    -------
+    Policy
+        The policy, not started yet.
+
+    Raises
+    ------
+    InputError
+        The name or a parameter is unknown, or the value of a parameter is wrong.
 
     >>> by_name("crucb", epsilon=0.25)
     CRUCB(epsilon=0.25, sigma=0.01, bonus='paper')

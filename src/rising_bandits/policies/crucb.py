@@ -1,4 +1,4 @@
-"""CRUCB, the paper's policy: rising indices of base arms, then the oracle."""
+"""CRUCB, the paper's policy: rising indices of base arms, from which the oracle chooses a super arm."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rising_bandits.policies.rules.rising import Rising, make_rising
 from rising_bandits.problems.base import Problem
 
 BONUSES = {"paper": 30.0, "reference": 4.0}
-"""C in C·log t: 10·log t³ in the paper, 4·log t in the program that its authors published."""
+"""The constants C of the bonus C·log t: 10·log t³ in the paper, 4·log t in the program that its authors published."""
 
 
 def bonus_constant(bonus: str | float) -> float:
@@ -33,15 +33,28 @@ def bonus_constant(bonus: str | float) -> float:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RisingParameters:
-    """What policies on the rising index are told, checked."""
+    """The parameters of policies with the rising index, checked.
+
+    Parameters
+    ----------
+    epsilon
+        The window as a share of an arm's plays, above 0 and below 1/2.
+    sigma
+        The subgaussian constant of the noise, at least 0.
+    bonus
+        The constant C of the bonus, C·log t under the root: ``"paper"`` for 30, ``"reference"`` for 4, or a number.
+    resolution
+        None keeps every outcome of two windows. A number from 4 to 4096 keeps so many blocks of outcomes per window
+        instead (see `rising_bandits.policies.rules.coarse`).
+    upward
+        True replaces a predicted improvement below 0 by 0. Rising arms have no such improvement; the paper keeps it.
+    """
 
     epsilon: float = 0.125
     sigma: float = 0.01
     bonus: str | float = "paper"
     resolution: int | None = None
-    """None keeps every outcome of two windows; a number keeps so many blocks of outcomes per window."""
     upward: bool = False
-    """Whether a predicted improvement below 0, which a rising arm cannot have, counts as 0. The paper's does not."""
 
     def __post_init__(self) -> None:
         self.epsilon = _checks.number("epsilon", self.epsilon, low=0.0, high=0.5, open_low=True, open_high=True)
@@ -63,6 +76,7 @@ class RisingParameters:
         return f"{type(self).__name__}({given}{coarse}{upward})"
 
     def _make(self, n_units: int, sigma: float) -> Rising | Coarse:
+        """The index rule with these parameters."""
         given: Any = {
             "epsilon": self.epsilon,
             "sigma": sigma,
@@ -77,20 +91,36 @@ class RisingParameters:
 class CRUCB(RisingParameters, BaseArmPolicy):
     r"""Combinatorial Rising UCB (*Combinatorial Rising Bandits*, ICLR 2026, Algorithm 1).
 
-    The index of an arm with :math:`N` plays and window :math:`h = \max(1, \lceil\varepsilon N\rceil)`,
-    at most :math:`N/2`, is an optimistic forecast of its outcome at play :math:`t`:
+    The index of an arm is an optimistic forecast of its outcome at play :math:`t`. For an arm with :math:`N` plays and
+    window :math:`h = \max(1, \lceil\varepsilon N\rceil)`, at most :math:`N/2`, it is
 
     .. math::
 
         \frac1h \sum_l X(l) + \frac1h \sum_l (t-l) \frac{X(l) - X(l-h)}{h}
         + \sigma (t-N+h-1) \sqrt{\frac{10 \log t^3}{h^3}}, \quad l = N-h+1..N.
 
-    Assumes means that rise and are concave in an arm's own plays, and noise that is
-    ``sigma``-subgaussian. Costs O(1) per arm and round, and O(``epsilon`` N) memory per arm. With a
-    ``resolution`` R it is O(R) memory for good: the index is the exact one of a window that is longer by
-    less than h/R and older by less than h/R (see `rising_bandits.policies.rules.coarse`). With ``upward`` the second
-    term is never below 0; that keeps noise beyond ``sigma`` from condemning an arm for good (see the guide to
-    AntMaze), and it keeps the guarantee.
+    CRUCB assumes that the mean of an arm rises and is concave in the arm's own plays, and that the noise is
+    ``sigma``-subgaussian. It takes O(1) time per arm and round, and O(``epsilon`` N) memory per arm.
+
+    With a ``resolution`` R, it takes O(R) memory per arm. The index is then the exact index of another window, which is
+    longer by less than h/R and ends less than h/R plays ago.
+
+    With ``upward``, the second term is never below 0. Otherwise noise larger than ``sigma`` can give an arm such a low
+    index that it is never played again (see the guide to AntMaze). The paper's guarantee holds with ``upward`` too.
+
+    Parameters
+    ----------
+    epsilon
+        The window as a share of an arm's plays, above 0 and below 1/2.
+    sigma
+        The subgaussian constant of the noise, at least 0.
+    bonus
+        The constant C of the bonus, C·log t under the root: ``"paper"`` for 30, ``"reference"`` for 4, or a number.
+    resolution
+        None keeps every outcome of two windows. A number from 4 to 4096 keeps so many blocks of outcomes per window
+        instead (see `rising_bandits.policies.rules.coarse`).
+    upward
+        True replaces a predicted improvement below 0 by 0. Rising arms have no such improvement; the paper keeps it.
 
     >>> import numpy as np, rising_bandits as rb
     >>> policy = CRUCB(sigma=0.1)

@@ -1,4 +1,4 @@
-"""HorizonCRUCB: what an arm would bring on average over the rounds left, bounded by lines through its past."""
+"""HorizonCRUCB: bounds an arm's mean outcome over the rounds left, by lines through its past outcomes."""
 
 from __future__ import annotations
 
@@ -15,44 +15,52 @@ from rising_bandits.policies.rules.prefix_sums import make_sums
 from rising_bandits.problems.base import Problem
 
 AHEAD = 100_000
-"""With no horizon given, at least so many rounds are taken to be still to come."""
+"""The least number of rounds that are assumed to be left if there is no horizon."""
 PROVED = 4.0
-"""C in C·log T with which the bound in the documentation is proved."""
+"""The constant C of the bonus C·log T for which the bound in the documentation is proved."""
 
 
 @dataclass(kw_only=True, eq=False)
 class HorizonCRUCB(BaseArmPolicy):
-    r"""CRUCB that knows how many rounds are left, and looks at several windows at once.
+    r"""CRUCB that knows how many rounds are left, and uses several windows.
 
-    For an arm with :math:`N` plays and :math:`m` rounds left, take the least-squares line through its last
-    :math:`w` outcomes, for :math:`w` = N, N/2, N/4, ... (``windows`` of them). Where means are concave the
-    line lies above all that is to come. With :math:`\bar x` its mean, :math:`s` its slope,
-    :math:`S = w(w^2-1)/12`, :math:`\kappa` the bonus, and slopes that go on falling as
-    :math:`\Phi` says (see `rising_bandits.policies.rules.decay`), the window bounds the mean outcome over the
-    :math:`m` plays to come, and the index is the smallest of these bounds:
+    Consider an arm with :math:`N` plays, and let :math:`m` be the number of rounds left. A least-squares line is fitted
+    to the last :math:`w` outcomes, for :math:`w` = N, N/2, N/4, ... (``windows`` of them). If means are concave, the
+    line lies above all later means. So each window gives an upper bound on the mean outcome of the next :math:`m`
+    plays. The index is the smallest of these bounds:
 
     .. math::
 
         \min_w \frac1m \int_0^m \min\big(1,\; \bar x + \tfrac{\kappa\sigma}{\sqrt w}
         + s^+ (\tfrac{w+1}{2} + \Phi(x))\big)\,dx,
-        \qquad s^+ = \max\big(0, s + \tfrac{\kappa\sigma}{\sqrt S}\big),
+        \qquad s^+ = \max\big(0, s + \tfrac{\kappa\sigma}{\sqrt S}\big).
 
-    or the mean of the line plus :math:`\kappa` deviations of that mean, where that is smaller.
+    Here :math:`\bar x` is the mean of the line, :math:`s` its slope, :math:`S = w(w^2-1)/12`, and :math:`\kappa` the
+    bonus. :math:`\Phi` says how slopes fall (see `rising_bandits.policies.rules.decay`). A second bound is used if
+    it is smaller: the mean of the extended line over the next :math:`m` plays, plus :math:`\kappa` standard deviations
+    of that mean.
 
-    - ``sigma``: the noise is ``sigma``-subgaussian; None measures it from steps between neighbouring outcomes.
-    - ``decay``: the power c with which slopes fall at least; 0 assumes concavity and no more.
-    - ``patience``: over so many plays slopes need only fall slowly (by 2 to the power -c), as a share of the horizon.
-    - ``windows``: how many windows, each half as long as the one before.
-    - ``bonus``: C in :math:`\kappa^2 = C \log(1 + \frac{tm}{T}\frac{L}{KN})`, which lets an arm rest as its
-      share of the plays is reached; or ``"proved"`` for :math:`\kappa^2 = 4 \log T`
-      and the first bound only.
-    - ``ahead``: in place of a horizon, as many rounds as have been are taken to be still to come, and at
-      least so many; 100 000 where there is no horizon, and a number makes it do without one.
+    If the reward is the largest outcome, the arm with the best recent average is always chosen (its index is raised by
+    1). The policy takes O(1) time per play and window, and a fixed amount of memory per arm. The theory page on the
+    horizon has the derivation, and says what is proved and what is only measured. Bounding the mean over the remaining
+    rounds is the idea of CURE-UCB (*Rising Multi-Armed Bandits with Known Horizons*, arXiv 2602.10727).
 
-    For a reward that is the largest outcome, the arm that is best today is always kept (its index is
-    raised by 1). Costs O(1) per play and windows, and a fixed memory per arm. The theory page on the horizon has the
-    derivation, what is proved of it and what is only measured. The remaining horizon as the thing to
-    bound is the idea of CURE-UCB (*Rising Multi-Armed Bandits with Known Horizons*, arXiv 2602.10727).
+    Parameters
+    ----------
+    sigma
+        The subgaussian constant of the noise. None measures it from the differences of neighbouring outcomes.
+    decay
+        The power c of the assumed fall of slopes, from 0 to 10; 0 assumes concavity only.
+    patience
+        A number of plays, as a share of the horizon, over which slopes need only fall slowly (by 2 to the power -c).
+    windows
+        How many windows, from 1 to 4. Each is half as long as the one before.
+    bonus
+        The constant C in :math:`\kappa^2 = C \log(1 + \frac{tm}{T}\frac{L}{KN})`. This bonus gets small for an arm that
+        has had its share of the plays. ``"proved"`` uses :math:`\kappa^2 = 4 \log T` and the first bound only.
+    ahead
+        A number makes the policy ignore the horizon. The rounds left are then assumed to be as many as the rounds so
+        far, and at least ``ahead``. None uses the horizon, or 100 000 as ``ahead`` if there is no horizon.
 
     >>> import numpy as np, rising_bandits as rb
     >>> policy = HorizonCRUCB(sigma=0.01)
@@ -97,7 +105,7 @@ class HorizonCRUCB(BaseArmPolicy):
 
     def make_rule(self, n_units: int, problem: Problem, horizon: int | None) -> Outlook:
         proved = isinstance(self.bonus, str)
-        # Before there is anything to measure the noise is taken to be the largest that [0, 1] allows.
+        # Until it is measured, sigma is the largest that is possible in [0, 1].
         first = 0.5 if self.sigma is None else self.sigma
         return Outlook(
             plays=np.zeros(n_units, dtype=np.int64),

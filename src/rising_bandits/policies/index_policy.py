@@ -1,4 +1,4 @@
-"""Policies in plain Python: one method, and the same loop as the compiled ones."""
+"""Policies in plain Python, written as one method."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rising_bandits.problems.base import Label, Problem
 
 
 class PlainRule:
-    """All outcomes of every arm, and a Python function that turns them into an index."""
+    """An index rule in plain Python: it keeps all outcomes and computes indices with a function."""
 
     def __init__(self, index: Callable[[Floats, int], float], labels: Sequence[Label]) -> None:
         n_units = len(labels)
@@ -28,11 +28,11 @@ class PlainRule:
         self._store = [np.empty(4) for _ in range(n_units)]
 
     def outcomes(self, unit: int) -> Floats:
-        """Every outcome of a unit so far, oldest first."""
+        """All outcomes of a unit, oldest first."""
         return self._store[unit][: self.plays[unit]]
 
     def update(self, unit: int, outcome: float) -> None:
-        """Take in one more outcome."""
+        """Add an outcome of a unit."""
         plays = self.plays[unit]
         if plays == self._store[unit].size:
             self._store[unit] = np.concatenate([self._store[unit], np.empty(plays)])
@@ -40,7 +40,7 @@ class PlainRule:
         self.plays[unit] = plays + 1
 
     def indices(self, t: int, rng: np.random.Generator, out: Floats) -> None:
-        """Write the index of every unit."""
+        """Write the index of every unit at round ``t`` into ``out``."""
         for unit in range(self.plays.size):
             seen = self.outcomes(unit)
             if seen.size == 0:
@@ -64,30 +64,29 @@ class PlainRule:
         return rule
 
     def bind(self, index: Callable[[Floats, int], float]) -> None:
-        """Use another function from here on."""
+        """Use another function from now on."""
         self._index = index
 
     def roomy(self, pushes: int) -> bool:
-        """Always: lists grow by themselves."""
+        """Always True, because the memory grows by itself."""
         return True
 
     def inherit(self, old: PlainRule, units: Ints) -> None:
-        """Take over the outcomes of another rule's units; ``units`` is -1 for those that begin anew."""
+        """Copy the outcomes of another rule's units; ``units`` is -1 for units that start without plays."""
         for unit, source in enumerate(units.tolist()):
             for outcome in old.outcomes(source) if source >= 0 else ():
                 self.update(unit, float(outcome))
 
     def assume(self, unit: int, value: float) -> None:
-        """The index of a unit without plays."""
+        """Set the index of a unit without plays."""
         self._unplayed[unit] = value
 
 
 class IndexPolicy(BaseArmPolicy):
-    """Write ``index`` and have a policy: the base class covers the arms, calls the oracle, saves and loads.
+    """Base of policies that need only a method `index`. It gives first plays, calls the oracle, saves and loads.
 
-    ``index(outcomes, t)`` gets every outcome of one arm so far (at least one, oldest first) and the round, and
-    returns its index; ``self.rng`` is there for randomised indices. It runs in Python, in the same
-    loop and with the same random streams as a compiled policy, so both make the same decisions.
+    It runs in plain Python, in the same loop and with the same random streams as a compiled policy. So it makes the
+    same decisions as a compiled policy with the same index.
 
     >>> import rising_bandits as rb
     >>> class LastSeen(IndexPolicy):
@@ -101,14 +100,27 @@ class IndexPolicy(BaseArmPolicy):
 
     @abstractmethod
     def index(self, outcomes: Floats, t: int) -> float:
-        """The index of an arm with these outcomes at round ``t``."""
+        """Compute the index of an arm. For random indices, draw from ``self.rng``.
+
+        Parameters
+        ----------
+        outcomes
+            All outcomes of the arm so far, oldest first; at least one.
+        t
+            The round.
+
+        Returns
+        -------
+        float
+            The index. The oracle prefers arms with a large index.
+        """
 
     def make_rule(self, n_units: int, problem: Problem, horizon: int | None) -> PlainRule:
         return PlainRule(self.index, problem.labels)
 
     def _own_engine(self) -> Any:
         engine = super()._own_engine()
-        # The copy's own parameters and generator, not those of the policy that it was copied from.
+        # The copy must use its own parameters and generator.
         engine.rule.bind(self.index)
         return engine
 

@@ -1,4 +1,4 @@
-"""Policies made of an index rule, on one of two levels: base arms (then the oracle) or listed super arms."""
+"""Policies with an index rule: for base arms, from which the oracle chooses, or for listed super arms."""
 
 from __future__ import annotations
 
@@ -29,50 +29,67 @@ from rising_bandits.policies.engines.super_arms import SuperArms
 from rising_bandits.policies.policy import Policy
 from rising_bandits.policies.relearning import rearrange_rule
 from rising_bandits.policies.rules.operations import assume, indices, update
+from rising_bandits.policies.rules.rings import with_room
 from rising_bandits.policies.underway import Underway
 from rising_bandits.problems.base import Problem
 
 _TARGETS = 8
-"""Under a mask, so many arms that need first plays are tried before indices decide."""
+"""Under a mask, how many arms that need first plays are tried before the indices decide."""
 
 
 class RulePolicy(Policy):
-    """A policy made of an index rule: the subclass writes `make_rule`, and that is all.
+    """A policy with an index rule. A subclass has to write only `make_rule`.
 
-    The rule is a NamedTuple with registered ``indices``, ``update`` and ``roomy`` (see
-    `rising_bandits.policies.rules.operations`), or any Python object with methods of those names.
+    A rule keeps an index for each *unit*: a base arm, or a super arm for policies that act on super arms.
     """
 
     @abstractmethod
     def make_rule(self, n_units: int, problem: Problem, horizon: int | None) -> Any:
-        """The state of the index rule before the first play of any of ``n_units`` units."""
+        """Make the index rule, before the first play.
+
+        Parameters
+        ----------
+        n_units
+            The number of units.
+        problem
+            The problem.
+        horizon
+            How many rounds there will be; None if nobody knows.
+
+        Returns
+        -------
+        object
+            A NamedTuple with registered ``indices``, ``update`` and ``roomy`` (see
+            `rising_bandits.policies.rules.operations`), or a Python object with methods of these names.
+        """
 
     @property
     def _rule(self) -> Any:
+        """The index rule."""
         return self._engine.rule
 
     @property
     def plays(self) -> Ints:
-        """Plays of every unit so far."""
+        """The number of plays of each unit."""
         self._check_started()
         return self._rule.plays.copy()  # type: ignore[no-any-return]
 
     def _units(self, arms: Ints) -> Any:
-        """The unit or units that are played with a super arm."""
+        """The unit or units of a super arm."""
         return arms
 
     def _pending(self, underway: Sequence[Ints]) -> Ints:
-        """How many of the decisions underway hold each unit."""
+        """For each unit, how many of the decisions underway contain it."""
         if not isinstance(underway, Underway):
             listed = underway
             underway = Underway(lambda: listed)
         return underway.counts(self._rule.plays.size, self._units)
 
     def _make_room(self, pushes: int) -> None:
-        """Add memory to the rule before it is needed."""
-        rule = self._rule
-        if hasattr(rule, "with_room") and (roomier := rule.with_room(pushes)) is not rule:
-            self._engine = self._engine._replace(rule=roomier)
+        """Add memory to the rule's buffers before it is needed."""
+        old = getattr(self._rule, "rings", None)
+        if old is not None and (new := with_room(old, pushes)) is not old:
+            self._engine = self._engine._replace(rule=self._rule._replace(rings=new))
 
     def indices(self) -> Floats:
         self._check_started()
@@ -81,7 +98,12 @@ class RulePolicy(Policy):
         return out
 
     def terms(self) -> dict[str, Floats] | None:
-        """What the indices are made of, by name and per unit, or None where the rule does not say.
+        """Compute the parts of which the indices are sums.
+
+        Returns
+        -------
+        dict or None
+            For each part, by name, one number per unit; None if the rule does not know its parts.
 
         >>> import rising_bandits as rb
         >>> policy = rb.CRUCB(sigma=0.0)
@@ -100,12 +122,12 @@ class RulePolicy(Policy):
         policy = copy.copy(self)
         policy._engine = policy._own_engine()
         policy._out = self._out.copy()
-        # Other policies, and copies of policies, must not be moved by what this one draws.
+        # What this policy draws must not change its copies.
         policy.rng = copy.deepcopy(self.rng)
         return policy
 
     def _own_engine(self) -> Any:
-        """A copy of the engine that shares nothing that changes."""
+        """A copy of the engine that shares no array that changes."""
         engine = self._engine
         return engine._replace(rule=saving.copy_rule(engine.rule, self.problem), cover=copy_cover(engine.cover))
 
@@ -116,11 +138,11 @@ class RulePolicy(Policy):
         if old.problem is self.problem:
             again[:] = False
             self._engine.cover.aims[units >= 0] = aims[units[units >= 0]]
-        # On a new problem a unit that was given up may be within reach: it is looked at as if for the first time.
+        # A unit that could not be reached may be reachable on the new problem. First plays are tried again.
         self._engine = self._engine._replace(rule=rearrange_rule(self._rule, old._rule, units, again))
 
     def _units_from(self, old: Self, origin: Ints) -> Ints:
-        """For every unit of this policy the unit of the old one that it was, or -1."""
+        """For each unit of this policy, the same unit of the old policy, or -1 if there is none."""
         return origin
 
     def _dump(self) -> dict[str, Any]:
@@ -132,11 +154,15 @@ class RulePolicy(Policy):
         self._engine = self._engine._replace(rule=rule)
 
     def _aims(self) -> Any:
+        """How often first plays of each unit were tried, for saving."""
         return np.minimum(self._engine.cover.aims, PLAYS_FIRST).astype(np.int8)
 
 
 class BaseArmPolicy(RulePolicy):
-    """Indices of base arms, and the oracle picks the super arm."""
+    """Base of policies with an index per base arm. The oracle chooses the super arm. A subclass writes `make_rule`.
+
+    Every arm that is in some super arm gets two plays first.
+    """
 
     def _begin(self, problem: Problem, horizon: int | None) -> BaseArms:
         oracle = problem.oracle
@@ -150,7 +176,7 @@ class BaseArmPolicy(RulePolicy):
         kernel = oracle.kernel()
         return BaseArms(
             rule=self.make_rule(oracle.n_arms, problem, horizon),
-            # Its own work space: other policies on this problem may decide in other threads.
+            # A copy, because another policy on this problem may use its work space in another thread.
             solver=PythonSolver(oracle) if kernel is None else saving.copy_state(kernel),
             weights=np.zeros(oracle.n_arms),
             blocked=np.zeros(oracle.n_arms, dtype=np.bool_),
@@ -188,10 +214,11 @@ class BaseArmPolicy(RulePolicy):
         return self._engine  # type: ignore[no-any-return]
 
     def _plan(self, super_arms: Sequence[Ints]) -> None:
+        """Plan these super arms for first plays."""
         self._engine = self._engine._replace(cover=planned(self._engine.cover, super_arms))
 
     def _first_plays(self, rounds: int) -> list[Ints]:
-        """Super arms for the next rounds that bring first plays, each to the first arm in need and to many others."""
+        """Super arms for the next rounds. Each contains the first arm that needs first plays, and many others."""
         oracle = self.problem.oracle
         cover = copy_cover(self._engine.cover)
         plays = self._rule.plays.copy()
@@ -207,7 +234,7 @@ class BaseArmPolicy(RulePolicy):
         return found
 
     def _first_play_beyond(self, mask: Bools | None, underway: Sequence[Ints]) -> list[Ints]:
-        """A super arm that brings first plays past blocked arms and past arms whose plays are underway, or none."""
+        """At most one super arm for first plays, without blocked arms and for arms that are not underway."""
         oracle = self.problem.oracle
         waiting = waiting_units(self._engine.cover, self._rule.plays + self._pending(underway))
         free = waiting if mask is None else waiting & ~mask
@@ -224,7 +251,7 @@ class BaseArmPolicy(RulePolicy):
     def _give_up(self, arms: Iterable[int]) -> None:
         for arm in arms:
             self._engine.cover.aims[arm] = PLAYS_FIRST
-            # It counts as a perfect arm from here on, not as an infinitely good one.
+            # Its index becomes 1, the largest outcome, in place of infinity.
             assume(self._rule, arm, 1.0)
 
     def absorb(self, arm: int, outcomes: Sequence[float] | Floats, *, rounds: int = 0) -> None:
@@ -238,7 +265,11 @@ class BaseArmPolicy(RulePolicy):
 
 
 class SuperArmPolicy(RulePolicy):
-    """Indices of listed super arms; the largest is played, ties broken at random."""
+    """Base of policies with an index per super arm. A subclass writes `make_rule`.
+
+    All super arms are listed. Each gets two plays first. Then the super arm with the largest index is played, and ties
+    are broken at random.
+    """
 
     _number: dict[bytes, int]
     _sets: list[Ints]
@@ -293,7 +324,7 @@ class SuperArmPolicy(RulePolicy):
         return self._number[arms.tobytes()]
 
     def _learn(self, arms: Ints, outcomes: Floats, played: int) -> None:
-        # A study may bring a super arm that the problem no longer has: nothing is learnt of it.
+        # A study may report a super arm that the problem no longer has. Nothing is learnt from it.
         self._engine.chosen[0] = self._number.get(np.sort(arms).tobytes(), -1)
         self._make_room(1)
         super()._learn(arms, outcomes, played)

@@ -1,4 +1,4 @@
-"""A policy: parameters, checks and saving around an engine that decides and learns."""
+"""The base class of policies: parameters, checks and saving. An engine decides and learns."""
 
 from __future__ import annotations
 
@@ -19,46 +19,49 @@ from rising_bandits.problems.base import Problem
 
 _RNG = "a numpy.random.Generator, or a seed of at least 0"
 MOST_ROUNDS = 10**12
-"""Horizons and numbers of rounds beyond this are refused."""
+"""The largest horizon and the largest number of rounds."""
 
 
 class Policy(ABC):
-    """What all policies share: ``start``, then rounds of ``select`` and ``observe``; saving and loading.
+    """Base class of policies. Call `start`, then `select` and `observe` in every round.
 
-    Round t is the number of rounds observed so far plus one. A policy never sees an environment, nor its regret. A
-    policy of one's own derives from `IndexPolicy`, `BaseArmPolicy` or `SuperArmPolicy`, or is any object with
-    ``start``, ``select`` and ``observe``.
+    Round t is the number of rounds observed so far plus one. A policy never sees an environment or its regret. A policy
+    of your own derives from `IndexPolicy`, `BaseArmPolicy` or `SuperArmPolicy`. For a simulation, any object with
+    ``start``, ``select`` and ``observe`` will do.
     """
 
     name: ClassVar[str]
-    """What the command line calls it."""
+    """The name on the command line."""
     title: ClassVar[str] = ""
-    """What figures call it; by default its name."""
+    """The name in figures; by default ``name``."""
     colour: ClassVar[str] = ""
-    """Its colour in figures, as ``#rrggbb``; by default the next free one."""
+    """The colour in figures, as ``#rrggbb``; by default the next free colour."""
 
     problem: Problem
+    """The problem to decide about."""
     horizon: int | None
+    """How many rounds there will be; None if nobody knows."""
     rng: np.random.Generator
+    """The random generator."""
     _round: int = 0
     _proposed: bytes | None = None
     _engine: Any
-    """The engine: what decides and learns."""
+    """The part of the policy that decides and learns."""
 
     @classmethod
     def examples(cls) -> list[dict[str, Any]]:
-        """Parameters with which the conformance suite tries the policy."""
+        """List the parameters with which the conformance suite tests the policy."""
         return [{}]
 
     def start(self, problem: Problem, horizon: int | None = None, rng: np.random.Generator | int | None = None) -> None:
-        """Forget everything and begin at round 1 on a problem.
+        """Forget everything and begin with round 1 of a problem.
 
         Parameters
         ----------
         problem
-            What is decided about.
+            The problem to decide about.
         horizon
-            How many rounds there will be; None where nobody knows.
+            How many rounds there will be; None if nobody knows.
         rng
             A generator, or a seed for one; None for a random seed.
         """
@@ -79,6 +82,7 @@ class Policy(ABC):
         return self._round
 
     def _check_started(self) -> None:
+        """Refuse to go on before `start`."""
         if self._round == 0:
             raise NotStartedError(
                 f"{type(self).__name__} has no problem yet; call start(problem, horizon=..., rng=...)"
@@ -86,18 +90,23 @@ class Policy(ABC):
 
     @abstractmethod
     def _begin(self, problem: Problem, horizon: int | None) -> Any:
-        """The engine for a problem before the first round; refuses before anything changes."""
+        """Make the engine for a problem. Errors are raised before anything is changed."""
 
     def select(self, mask: npt.ArrayLike | None = None, underway: Sequence[Ints] = ()) -> Ints:
-        """The arms to play this round, ascending.
+        """Choose the super arm to play in this round. What the policy knows does not change.
 
         Parameters
         ----------
         mask
             A boolean per base arm, True for arms that may not be used now.
         underway
-            Super arms that were chosen and not observed yet. While arms still need their first plays, others than
-            those are chosen; nothing else depends on it.
+            Super arms that were chosen and not observed yet. They matter only while arms need first plays: arms that
+            are underway are then not tried again.
+
+        Returns
+        -------
+        numpy.ndarray
+            The arm numbers, ascending.
 
         Raises
         ------
@@ -127,20 +136,26 @@ class Policy(ABC):
         return self._out[:size]
 
     def _prepare(self, mask: Bools | None, underway: Sequence[Ints]) -> None:
-        """Make the engine ready for one decision in which these arms are blocked and those decisions underway."""
+        """Prepare the engine for one decision with this mask and these decisions underway."""
         return
 
     def _advance_engine(self, rounds: int) -> Any:
-        """The engine with memory, and a plan of up to ``rounds`` first plays, to go on without Python."""
+        """The engine, with free memory and a plan for up to ``rounds`` first plays, for the compiled loop."""
         return self._engine
 
     def _learn(self, arms: Ints, outcomes: Floats, played: int) -> None:
-        """Take in checked outcomes; only the first ``played`` arms were played."""
+        """Learn from checked outcomes. Only the first ``played`` arms were played."""
         take(self._engine, arms, outcomes, played)
 
     @abstractmethod
     def indices(self) -> Floats:
-        """The current indices: one per base arm, or one per super arm for super-arm policies."""
+        """Compute the current indices.
+
+        Returns
+        -------
+        numpy.ndarray
+            One index per base arm, or one per super arm for policies that act on super arms.
+        """
 
     def observe(
         self,
@@ -148,7 +163,7 @@ class Policy(ABC):
         outcomes: Sequence[float] | Floats,
         played: Sequence[bool] | Bools | None = None,
     ) -> None:
-        """Take in what came back from any feasible super arm, proposed by `select` or not.
+        """Learn the outcomes of a feasible super arm. It need not be the one that `select` proposed.
 
         Parameters
         ----------
@@ -157,17 +172,17 @@ class Policy(ABC):
         outcomes
             A number in [0, 1] for each, in the order of ``arms``.
         played
-            Which arms were really played (cascading feedback, lost reports); the others are not counted and their
-            outcomes are ignored. Policies on super arms see the reward with 0 for them, and learn nothing where no
-            arm was played.
+            Which arms were played; None for all. An arm may not be played because a cascade stopped, or its report
+            was lost. It does not count as played, and its outcome is ignored. In the reward that policies on super arms
+            learn from, its outcome is 0. They learn nothing if no arm was played.
 
         Raises
         ------
         InputError
-            Something is wrong with an argument. Nothing was changed.
+            An argument is wrong. Nothing was changed.
         """
         self._check_started()
-        # What was proposed needs no second look: this is on the path of every round.
+        # A super arm that `select` proposed is not checked again, to save time.
         row = isinstance(arms, np.ndarray) and arms.dtype == np.int64 and arms.ndim == 1
         if row and cast(Ints, arms).tobytes() == self._proposed:
             numbers = np.ascontiguousarray(arms)
@@ -195,7 +210,7 @@ class Policy(ABC):
         self._round += 1
 
     def absorb(self, arm: int, outcomes: Sequence[float] | Floats, *, rounds: int = 0) -> None:
-        """Take in plays of one base arm that no round of this policy brought.
+        """Learn plays of one base arm that were made elsewhere.
 
         Parameters
         ----------
@@ -204,42 +219,41 @@ class Policy(ABC):
         outcomes
             Its outcomes in [0, 1], oldest first.
         rounds
-            How many rounds lie behind these plays; the policy's round goes on by so many.
+            How many rounds these plays took. They are added to the policy's round.
         """
-        raise InputError(f"{type(self).__name__} cannot take in plays of single base arms; use CRUCB or SWCUCB")
+        raise InputError(f"{type(self).__name__} cannot learn plays of single base arms; use CRUCB or SWCUCB")
 
     def _take_in(self, arms: Ints, outcomes: Floats, played: int, rounds: int = 1) -> None:
-        """`observe` for a study, which has checked: the arms need not be feasible any more.
+        """`observe` without checks, for a study. The arms need not be feasible any more.
 
-        The first ``played`` arms were played, the rest were not.
+        The first ``played`` arms were played, the others were not.
         """
         self._learn(arms, outcomes, played)
         self._round += rounds
 
     def _pass_rounds(self, rounds: int) -> None:
-        """Count rounds that were played before, as those behind plays that were absorbed."""
+        """Add rounds without learning, for example those of absorbed plays."""
         self._check_started()
         self._round += _checks.integer("rounds", rounds, low=0, limit=MOST_ROUNDS)
 
     def _give_up(self, arms: Iterable[int]) -> None:
-        """Never aim at these arms for first plays: no super arm holds them."""
+        """Do not try first plays of these arms, because they are in no super arm."""
         return
 
     def rebase(self, problem: Problem, origin: Sequence[int] | Ints) -> Self:
-        """A policy on another problem that knows what this one knows; the round goes on.
+        """Make a policy for another problem that keeps what this policy knows, and its round.
 
         Parameters
         ----------
         problem
             The new problem.
         origin
-            For every base arm of ``problem`` the arm of the present problem that it was, or -1 for one that begins
-            anew.
+            For each base arm of ``problem``, the same arm of the present problem, or -1 if it starts without plays.
 
         Returns
         -------
         Policy
-            The new policy; this one is left as it is.
+            The new policy. This one is not changed.
 
         >>> import rising_bandits as rb
         >>> old = rb.SWCUCB(window=10)
@@ -264,14 +278,15 @@ class Policy(ABC):
         return policy
 
     def _inherit(self, old: Self, origin: Ints) -> None:
-        """Take over from another policy what it knows of each arm; ``origin`` is -1 for arms that begin anew."""
+        """Copy what another policy knows about each arm; ``origin`` is -1 for arms that start without plays."""
         return
 
     def copy(self) -> Self:
-        """An independent copy that goes on bit for bit; the problem is shared."""
+        """Make an independent copy, which continues bit for bit. Both share the problem."""
         return copy.deepcopy(self, {id(problem := getattr(self, "problem", None)): problem})
 
     def _checked_arms(self, arms: Sequence[int] | Ints) -> Ints:
+        """The arm numbers of a feasible super arm; refuses others."""
         numbers = _checks.arms(arms, self.problem.n_arms)
         if not self.problem.oracle.is_feasible(numbers):
             names = ", ".join(repr(label) for label in self.problem.labels_of(numbers))
@@ -279,8 +294,9 @@ class Policy(ABC):
         return numbers
 
     def _checked_outcome(self, arm: int, outcome: float) -> float:
+        """An outcome as a float; refuses those outside [0, 1]."""
         try:
-            # NaN is not between anything, so it is refused too.
+            # False for NaN too.
             inside = bool(0.0 <= outcome <= 1.0)
         except (TypeError, ValueError):
             inside = False
@@ -294,24 +310,29 @@ class Policy(ABC):
         return f"{type(self).__name__}({given})"
 
     def parameters(self) -> dict[str, Any]:
-        """The arguments that make an equal policy."""
+        """Return the arguments that make an equal policy."""
         return {name: _simple(getattr(self, name)) for name in getattr(self, "__dataclass_fields__", ())}
 
     def state(self) -> dict[str, Any]:
-        """Everything as plain data that JSON can hold; `from_state` continues bit for bit."""
+        """Return the complete state as plain data that JSON can hold. `from_state` continues bit for bit."""
         self._check_started()
         return saving.save_policy(self)
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any], problem: Problem | None = None) -> Self:
-        """The policy as it was when ``state()`` was called.
+        """Make a policy from a saved state.
 
         Parameters
         ----------
         state
-            What ``state()`` returned, perhaps through JSON. It is checked as if a stranger had written it.
+            What ``state()`` returned, perhaps through JSON. It is checked completely.
         problem
-            Needed only where the problem holds code of the user's own.
+            The problem. Needed only if it contains the user's own code.
+
+        Returns
+        -------
+        Policy
+            The policy as it was when ``state()`` was called.
 
         Raises
         ------
@@ -321,23 +342,23 @@ class Policy(ABC):
         return saving.load_policy(cls, state, problem)
 
     def _prepare_load(self, state: saving.Saved) -> None:
-        """Look at a state before `start`, for policies that cannot start without it."""
+        """Read from a state what `start` needs."""
         return
 
     def _dump(self) -> dict[str, Any]:
-        """What `state` holds beside parameters, problem, round and generator."""
+        """The part of `state` beside parameters, problem, round and generator."""
         return {}
 
     def _load(self, state: saving.Saved) -> None:
-        """Fill a freshly started policy with what `_dump` wrote."""
+        """The inverse of `_dump`, on a policy that was just started."""
         return
 
 
 def _is_row(values: object) -> bool:
-    """Whether these are values one after another, in a list or an array of one axis."""
+    """Whether the values are a list, or an array with one axis."""
     return isinstance(values, Sized) and getattr(values, "ndim", 1) == 1
 
 
 def _simple(value: Any) -> Any:
-    """NumPy's numbers and arrays as Python's, which JSON can hold."""
+    """NumPy numbers and arrays as Python numbers and lists, which JSON can hold."""
     return value.tolist() if isinstance(value, np.generic | np.ndarray) else value

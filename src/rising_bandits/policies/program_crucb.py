@@ -14,18 +14,23 @@ from rising_bandits.problems.base import Problem
 class ProgramCRUCB(BaseArmPolicy):
     r"""CRUCB as the published AntMaze program of the paper's authors computes it.
 
-    The program keeps only the last summand of the slope term of `CRUCB`, and only where it is positive; its window is a
-    quarter of the plays, rounded down; an arm below four plays is preferred to all others; and its bonus is that of
-    :math:`\delta = t^{-4}`, which is 40 log t. `rising_bandits.policies.rules.program` has the formula. It is the rule
-    behind the AntMaze curves of *Combinatorial Rising Bandits* (ICLR 2026); the printed formula is `CRUCB`.
-    One thing is ours: every arm that can be reached is first played twice, as by every policy of this library.
+    It is the rule behind the AntMaze curves of *Combinatorial Rising Bandits* (ICLR 2026). The printed formula is
+    `CRUCB`. The program differs from it in four points:
+
+    - Of the slope term it keeps only the last summand, and only if it is positive.
+    - Its window is a quarter of the plays, rounded down.
+    - Arms with fewer than four plays are preferred to all others.
+    - Its bonus is that of :math:`\delta = t^{-4}`, which is 40 log t.
+
+    `rising_bandits.policies.rules.program` has the formula. One thing differs from the program: every arm that is in
+    some super arm is played twice first, as with all policies of this library.
 
     Parameters
     ----------
     sigma
         The subgaussian constant of the noise; 0.0001 in the program.
     bonus
-        C in C·log t; 40 in the program.
+        The constant C of the bonus C·log t; 40 in the program.
 
     >>> import rising_bandits as rb
     >>> policy = ProgramCRUCB(sigma=0.0)

@@ -1,4 +1,4 @@
-"""Policies that learn nothing: the best constant super arm, a uniformly random one, and super arms in turn."""
+"""Policies that do not learn: the best constant super arm, a random super arm, and super arms in turn."""
 
 from __future__ import annotations
 
@@ -22,7 +22,11 @@ from rising_bandits.problems.base import Problem
 class Oracle(Policy):
     """Always the same super arm: the optimal constant one, which a simulation fills in.
 
-    Outside a simulation the super arm has to be given, by arm numbers.
+    Parameters
+    ----------
+    super_arm
+        The arm numbers of the super arm. None takes the optimal one from the simulation; outside a simulation it must
+        be given.
 
     >>> import rising_bandits as rb
     >>> policy = Oracle(super_arm=[1, 2])
@@ -44,7 +48,13 @@ class Oracle(Policy):
             _check_row("super_arm", self.super_arm, "arm numbers, as in [0, 3]")
 
     def reveal(self, super_arm: Sequence[int] | Ints) -> None:
-        """Take the super arm that a simulation found to be the best constant one, unless one was given."""
+        """Set the super arm that a simulation found to be optimal. It is ignored if ``super_arm`` was given.
+
+        Parameters
+        ----------
+        super_arm
+            Its arm numbers.
+        """
         self._revealed = [int(arm) for arm in super_arm]
 
     def _begin(self, problem: Problem, horizon: int | None) -> Constant:
@@ -75,10 +85,10 @@ class Oracle(Policy):
         return super()._choose(mask, underway)
 
     def rebase(self, problem: Problem, origin: Sequence[int] | Ints) -> Self:
-        raise InputError("Oracle plays one fixed super arm and learns nothing; begin with a new one instead")
+        raise InputError("Oracle plays one fixed super arm and cannot change its problem; make a new policy instead")
 
     def indices(self) -> Floats:
-        """1 for the arms that it plays, 0 for the others."""
+        """Return 1 for the arms of the super arm and 0 for the others."""
         self._check_started()
         out = np.zeros(self.problem.n_arms)
         out[self._engine.members] = 1.0
@@ -87,7 +97,7 @@ class Oracle(Policy):
 
 @dataclass(kw_only=True, eq=False)
 class Random(Policy):
-    """A uniformly random feasible super arm each round.
+    """A feasible super arm chosen uniformly at random in each round.
 
     >>> import rising_bandits as rb
     >>> policy = Random()
@@ -104,7 +114,7 @@ class Random(Policy):
         try:
             listed = pack([problem.oracle.ordered(arms) for arms in problem.oracle.super_arms()])
         except TooManySuperArmsError:
-            # Too many to list: the oracle must know how to draw one, or says that it does not.
+            # Too many to list. An oracle that cannot draw one raises here.
             problem.oracle.sample(np.random.default_rng(0))
             return Sampled(problem.oracle)
         return Uniform(listed.first, listed.members)
@@ -113,17 +123,20 @@ class Random(Policy):
         return super()._choose(mask, underway) if mask is None else self.problem.oracle.sample(self.rng, mask)
 
     def indices(self) -> Floats:
-        """No arm is better than another: all 0."""
+        """Return 0 for every arm."""
         self._check_started()
         return np.zeros(self.problem.n_arms)
 
 
 @dataclass(kw_only=True, eq=False)
 class Tour(Policy):
-    """Super arms in turn, the same number of rounds each: an even practice of all arms, to measure their curves.
+    """Super arms in turn, each equally often. It plays all arms evenly, to measure their curves.
 
-    Without ``super_arms``, given by arm numbers, these are few that together hold every base arm that some super
-    arm holds.
+    Parameters
+    ----------
+    super_arms
+        The super arms, by arm numbers. None takes a few super arms that together contain every base arm that is in
+        some super arm.
 
     >>> import rising_bandits as rb
     >>> policy = Tour()
@@ -179,23 +192,23 @@ class Tour(Policy):
 
     def rebase(self, problem: Problem, origin: Sequence[int] | Ints) -> Self:
         if self.super_arms is not None:
-            raise InputError("Tour plays the super arms that it was given; begin with a new one instead")
+            raise InputError("Tour plays the given super_arms and cannot change its problem; make a new policy instead")
         return super().rebase(problem, origin)
 
     def indices(self) -> Floats:
-        """No arm is better than another: all 0."""
+        """Return 0 for every arm."""
         self._check_started()
         return np.zeros(self.problem.n_arms)
 
 
 def _check_row(name: str, values: object, wanted: str) -> None:
-    """Refuse what is not a list before it is looked into."""
+    """Refuse what is not a list with at least one entry."""
     if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray) or len(values) == 0:
         raise InputError(f"{name} must be a list of {wanted}, got {values!r}")
 
 
 def _cover(problem: Problem) -> list[Ints]:
-    """Few super arms that together hold every base arm that some super arm holds."""
+    """A few super arms that together contain every base arm that is in some super arm."""
     missing = np.ones(problem.n_arms, dtype=np.bool_)
     chosen = []
     for arm in range(problem.n_arms):

@@ -1,4 +1,4 @@
-"""Knowledge that moves to another problem: which units keep their plays, and which begin anew."""
+"""The state of an index rule carried over to another problem."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from rising_bandits.policies.rules.rings import Rings, read, rearrange_rings
 
 
 def rearrange_rule(fresh: Any, old: Any, units: Ints, again: Bools) -> Any:
-    """A fresh state filled with the units of an old one.
+    """Fill the fresh state of a rule with the units of an old state.
 
     Parameters
     ----------
     fresh, old
-        States of the same rule on the new problem and on the old one. A rule with a method ``inheritance`` names
-        arrays that belong to all units (``"whole"``) and arrays that are worth nothing on another problem (``"none"``).
-        A Python object does it by itself, in a method ``inherit(old, units)``.
+        States of the same rule on the new and on the old problem. A method ``inheritance`` of the rule names arrays
+        that are copied as a whole (``"whole"``) and arrays that are not copied (``"none"``). A Python object with a
+        method ``inherit(old, units)`` fills itself.
     units
-        For every new unit the old one that it was, -1 for those that begin anew.
+        For each new unit, the same unit of the old state, or -1 if it starts without plays.
     again
-        Old units that were given up and carry a mark of that: they take in their outcomes anew.
+        Old units whose first plays were given up, so that their index was set. They learn their outcomes again.
     """
     if hasattr(fresh, "inherit"):
         fresh.inherit(old, units)

@@ -1,4 +1,4 @@
-"""States as plain data that JSON can hold; what is read back is checked as if a stranger had written it."""
+"""Saving and loading: states as plain data that JSON can hold. Data that is loaded is checked completely."""
 
 from __future__ import annotations
 
@@ -25,15 +25,16 @@ if TYPE_CHECKING:
     from rising_bandits.policies.policy import Policy
 
 VERSION = 2
-"""Version 2 added the checksum; states of version 1 are read as well."""
+"""The version of saved states. Version 2 added the checksum; states of version 1 can be read as well."""
 _READABLE = (1, 2)
 MOST_PLAYS = 2**52
+"""The largest number of plays of a unit in a saved state."""
 AnyPolicy = TypeVar("AnyPolicy", bound="Policy")
 
 
 @contextmanager
 def reading(what: str) -> Iterator[None]:
-    """Turn whatever damaged data makes Python raise into an `InputError`."""
+    """Turn the errors that damaged data causes into an `InputError`."""
     try:
         yield
     except RisingBanditsError:
@@ -45,7 +46,7 @@ def reading(what: str) -> Iterator[None]:
 
 
 class Saved:
-    """Saved data as a mapping whose entries are fetched by name and kind, and checked."""
+    """Saved data. Its entries are checked when they are read."""
 
     def __init__(self, what: str, data: object) -> None:
         if not isinstance(data, Mapping):
@@ -136,12 +137,12 @@ def checksum(data: Mapping[str, Any]) -> str:
 
 
 def sealed(data: dict[str, Any]) -> dict[str, Any]:
-    """The same data with its checksum, which tells damage from age."""
+    """The data with its checksum added."""
     return {**data, "checksum": checksum(data)}
 
 
 def opened(what: str, data: object) -> Saved:
-    """Saved data of a version that can be read, whose checksum is right."""
+    """Saved data, after its version and its checksum have been checked."""
     saved = Saved(what, data)
     version = saved.data.get("version")
     if type(version) is not int or version not in _READABLE:
@@ -152,7 +153,7 @@ def opened(what: str, data: object) -> Saved:
 
 
 def save_policy(policy: Policy) -> dict[str, Any]:
-    """Everything that a policy is, as plain data."""
+    """The complete state of a policy as plain data."""
     known = set(getattr(policy, "__dataclass_fields__", ()))
     unknown = set(inspect.signature(type(policy)).parameters) - known
     if unknown:
@@ -175,7 +176,7 @@ def save_policy(policy: Policy) -> dict[str, Any]:
 
 
 def load_policy(kind: type[AnyPolicy], state: object, problem: Problem | None) -> AnyPolicy:
-    """The policy that `save_policy` saved, or an `InputError` that says what is wrong with the state."""
+    """The inverse of `save_policy`; raises `InputError` if something is wrong with the state."""
     saved = opened("state", state)
     with reading("state"):
         if saved.data.get("policy") != kind.__name__:
@@ -233,7 +234,7 @@ def load_rule(rule: Any, saved: Saved) -> Any:
 
 
 def load_aims(saved: Saved, n_units: int) -> Ints:
-    """How often each unit was aimed at and not reached."""
+    """How often first plays of each unit were tried without success."""
     aims = saved.array("aims", np.zeros(n_units, dtype=np.int8))
     if (aims < 0).any():
         raise InputError(f"aims of {saved.what} must be at least 0")
@@ -257,6 +258,7 @@ def copy_rule(rule: Any, problem: Problem) -> Any:
 
 
 def _walk(value: Any, change: Any) -> Any:
+    """Nested mappings with ``change`` applied to every part."""
     if isinstance(value, Mapping):
         return change({key: _walk(part, change) for key, part in value.items()})
     return change(value)
@@ -278,7 +280,7 @@ def dump_rng(rng: np.random.Generator) -> dict[str, Any]:
 
 _GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 _POSITIONS = {"MT19937": ("state", "pos", 624), "Philox": (None, "buffer_pos", 4)}
-"""Positions inside a generator's buffer, which NumPy itself does not check: where they are, and the largest."""
+"""The position in a generator's buffer: where its state has it, and the largest one. NumPy does not check it."""
 
 
 def load_rng(data: object) -> np.random.Generator:
@@ -296,7 +298,7 @@ def load_rng(data: object) -> np.random.Generator:
             inside, key, most = _POSITIONS[name]
             position = (state if inside is None else state[inside])[key]
             _checks.integer(f"{key} of the random generator", position, low=0, high=most)
-        # A generator takes over what it is given; one that differs from it afterwards was given nonsense.
+        # NumPy changes numbers that are out of range, so the state must come back as it was given.
         bits = getattr(np.random, name)()
         bits.state = state
         if not _same(bits.state, state):
@@ -305,6 +307,7 @@ def load_rng(data: object) -> np.random.Generator:
 
 
 def _same(one: Any, two: Any) -> bool:
+    """Whether two states of a generator are equal."""
     if isinstance(one, Mapping):
         return isinstance(two, Mapping) and one.keys() == two.keys() and all(_same(one[k], two[k]) for k in one)
     return bool(np.array_equal(one, two))

@@ -15,7 +15,14 @@ from rising_bandits.problems.base import Problem
 
 @dataclass(kw_only=True, eq=False)
 class _Sliding:
-    """A window in plays; by default the square root of the horizon, rounded down. A float is a share of the plays."""
+    """The parameter of sliding-window policies.
+
+    Parameters
+    ----------
+    window
+        The window in plays. A float in (0, 1) is a share of the plays so far. None is the square root of the horizon,
+        rounded down.
+    """
 
     window: int | float | None = None
 
@@ -33,6 +40,7 @@ class _Sliding:
             self.window = _checks.integer("window", self.window, low=1)
 
     def _window(self, horizon: int | None) -> int | float:
+        """The window for a horizon."""
         if self.window is not None:
             return self.window
         if horizon is None:
@@ -46,8 +54,14 @@ class _Sliding:
 class SWUCB(_Sliding, SuperArmPolicy):
     r"""Sliding-window UCB on super arms (Garivier and Moulines, ALT 2011), as the paper runs it.
 
-    :math:`\frac1h \sum X + \sqrt{3 \log t / (2N)}` over the scaled rewards of the last
+    The index is :math:`\frac1h \sum X + \sqrt{3 \log t / (2N)}` over the scaled rewards of the last
     :math:`h = \min(N, \text{window})` plays.
+
+    Parameters
+    ----------
+    window
+        The window in plays. A float in (0, 1) is a share of the plays so far. None is the square root of the horizon,
+        rounded down.
 
     >>> SWUCB(window=100)
     SWUCB(window=100)
@@ -62,7 +76,15 @@ class SWUCB(_Sliding, SuperArmPolicy):
 
 
 class SWCUCB(_Sliding, BaseArmPolicy):
-    r"""Sliding-window combinatorial UCB (Chen et al., 2021): the index of `SWUCB` on base arms, then the oracle.
+    r"""Sliding-window combinatorial UCB (Chen et al., 2021).
+
+    It computes the index of `SWUCB` for base arms, and the oracle chooses the super arm.
+
+    Parameters
+    ----------
+    window
+        The window in plays. A float in (0, 1) is a share of the plays so far. None is the square root of the horizon,
+        rounded down.
 
     >>> import rising_bandits as rb
     >>> policy = SWCUCB(window=10)
@@ -82,8 +104,14 @@ class SWCUCB(_Sliding, BaseArmPolicy):
 class SWTS(_Sliding, SuperArmPolicy):
     r"""Sliding-window Thompson sampling on super arms (Trovò et al., JAIR 2020).
 
-    :math:`\theta \sim \mathrm{Beta}(1 + \sum x, 1 + h - \sum x)` over the scaled rewards of the last
-    :math:`h = \min(N, \text{window})` plays; the largest sample is played.
+    The index is a sample :math:`\theta \sim \mathrm{Beta}(1 + \sum x, 1 + h - \sum x)` over the scaled rewards of the
+    last :math:`h = \min(N, \text{window})` plays.
+
+    Parameters
+    ----------
+    window
+        The window in plays. A float in (0, 1) is a share of the plays so far. None is the square root of the horizon,
+        rounded down.
 
     >>> SWTS().window is None
     True
@@ -98,7 +126,15 @@ class SWTS(_Sliding, SuperArmPolicy):
 
 
 class SWCTS(_Sliding, BaseArmPolicy):
-    r"""Sliding-window combinatorial Thompson sampling: the samples of `SWTS` on base arms, then the oracle.
+    r"""Sliding-window combinatorial Thompson sampling.
+
+    It draws the samples of `SWTS` for base arms, and the oracle chooses the super arm.
+
+    Parameters
+    ----------
+    window
+        The window in plays. A float in (0, 1) is a share of the plays so far. None is the square root of the horizon,
+        rounded down.
 
     >>> SWCTS(window=50)
     SWCTS(window=50)

@@ -12,12 +12,12 @@ from rising_bandits._checks import Ints
 
 
 class Underway(Sequence[Ints]):
-    """Super arms that were chosen and not observed yet, with a count per unit that is kept up to date.
+    """The super arms of decisions underway, and a count of them per unit.
 
     Parameters
     ----------
     find
-        Lists those that are there. It is called only if a policy wants to know.
+        A function that lists them. It is called only if a policy reads them.
     """
 
     def __init__(self, find: Callable[[], Iterable[Ints]]) -> None:
@@ -27,10 +27,11 @@ class Underway(Sequence[Ints]):
 
     @cached_property
     def _all(self) -> list[Ints]:
+        """All super arms."""
         return [*self._find(), *self._added]
 
     def add(self, arms: Ints) -> None:
-        """One more super arm was chosen."""
+        """Add a super arm that was chosen."""
         if "_all" in self.__dict__:
             self._all.append(arms)
         else:
@@ -39,12 +40,14 @@ class Underway(Sequence[Ints]):
             self._counts[self._units(arms)] += 1
 
     def counts(self, n_units: int, units: Callable[[Ints], Any]) -> Ints:
-        """How many of the super arms hold each unit.
+        """Count, for each unit, the super arms that contain it.
 
         Parameters
         ----------
+        n_units
+            The number of units.
         units
-            From a super arm to its unit or units; always the same function for one object.
+            A function from a super arm to its unit or units. It must be the same in every call.
         """
         if self._units is None:
             self._units = units

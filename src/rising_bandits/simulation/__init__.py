@@ -1,4 +1,4 @@
-"""The only loop, the environments that it plays in, and what it writes down."""
+"""Simulations: the loop, the environments that it plays in, and the records of a run."""
 
 from rising_bandits.simulation.run import Run, Simulation, checkpoints, simulate
 

@@ -1,7 +1,7 @@
-"""Where outcomes come from in a simulation: rising curves, noise, and feedback that may stop early.
+"""Environments: they draw the outcomes of a simulation from curves and noise.
 
-The outcome of a play is a function of the seed, the arm and how often it was played before
-(`rising_bandits.curves.draws`). An environment has no random state to advance.
+The outcome of a play depends only on the seed, the arm and the number of earlier plays of the arm
+(`rising_bandits.curves.draws`). An environment therefore has no random state.
 """
 
 from __future__ import annotations
@@ -22,30 +22,37 @@ from rising_bandits.theory.cascade import all_must_succeed
 
 
 class Environment(NamedTuple):
-    """Arms whose mean depends on how often they were played (rested), as tables of means.
+    """Rested arms: the mean of an arm depends on the number of its earlier plays. Means are kept in tables.
 
-    The mean of arm ``i`` at a play with ``n`` plays before it is
-    ``values[first[i] + min(n, last[i])]``.
+    The mean of arm ``i`` after ``n`` plays is ``values[first[i] + min(n, last[i])]``.
     """
 
     values: Floats
+    """The tables of all arms, one after another."""
     first: Ints
+    """Where the table of each arm begins."""
     last: Ints
+    """The last place in the table of each arm."""
     plays: Ints
+    """Plays of each arm so far."""
     keys: Ints
     """The key of every arm, from which its random numbers follow."""
     arms: Ints
+    """Work space: the super arm of the round."""
     outcomes: Floats
+    """Work space: the outcomes of the round."""
     means: Floats
+    """Work space: the means of the round."""
     noise: Any
+    """The state of the noise model."""
     cascade: bool
     """Whether a super arm stops at its first outcome of 0."""
     product: bool
-    """Whether outcomes are multiplied, so that every arm counts with its mean, reached or not."""
+    """Whether the reward is the product of the outcomes. Then arms that are not reached count with their mean."""
 
 
 class FailingArms(NamedTuple):
-    """Arms that succeed or fail by chance; tables as in `Environment`, and chances of success laid out likewise."""
+    """Arms that succeed or fail by chance. Means and chances of success are kept in tables, as in `Environment`."""
 
     values: Floats
     first: Ints
@@ -61,14 +68,15 @@ class FailingArms(NamedTuple):
     first_chance: Ints
     last_chance: Ints
     whole: bool
-    """Whether a round is worth the chance that no arm fails, times the reward of the successes."""
+    """Whether the expected reward is the chance that no arm fails, times the reward if all succeed."""
 
 
 @operation
 def draw(state: Any, arms: Any) -> int:
-    """Play the arms in turn: fill ``state.outcomes`` and ``state.means``, return how many were played.
+    """Play the arms in turn and return how many were played.
 
-    The reward of ``state.means`` is the expected reward of the round.
+    The outcomes are written to ``state.outcomes``. Numbers whose reward is the expected reward of the round are written
+    to ``state.means``.
     """
     raise NotImplementedError
 
@@ -78,13 +86,13 @@ def _draw(state: Environment, arms: Ints) -> int:
     played = arms.size
     for place in range(arms.size):
         arm = arms[place]
-        # Never so; it tells the compiler that no place counts from the end, and saves a tenth of a round.
+        # Never true. It tells the compiler that the index is not negative, which saves a tenth of the time.
         if arm < 0:
             break
         n = state.plays[arm]
         mean = state.values[state.first[arm] + min(n, state.last[arm])]
         if place >= played:
-            # Not reached: it was not played, and brings nothing.
+            # The cascade stopped before this arm, so it was not played.
             state.means[place] = mean if state.product else 0.0
             state.outcomes[place] = 0.0
             continue
@@ -99,10 +107,11 @@ def _draw(state: Environment, arms: Ints) -> int:
 
 @draw.register(FailingArms)
 def _try(state: FailingArms, arms: Ints) -> int:
-    """What counts is known before the draw: chances of success times outcomes of success.
+    """Fill in the expected part first, then draw.
 
-    For a sum under a cascade an arm counts if it and all before it succeed; for the harmonic reward,
-    which is homogeneous, every outcome is scaled by the chance that all succeed; a product of means is that already.
+    For a sum under a cascade, an arm contributes if it and all arms before it succeed. For the harmonic reward, every
+    outcome is multiplied by the chance that all arms succeed, which multiplies the reward by it. For a product, the
+    product of the means is the expected reward.
     """
     reached = 1.0
     for place in range(arms.size):
@@ -110,7 +119,7 @@ def _try(state: FailingArms, arms: Ints) -> int:
         n = state.plays[arm]
         chance = state.chances[state.first_chance[arm] + min(n, state.last_chance[arm])]
         mean = state.values[state.first[arm] + min(n, state.last[arm])]
-        # Kept here until the draw below: what a success brings.
+        # The outcome of a success. The draw below replaces it if the arm fails.
         state.outcomes[place] = mean / chance if chance > 0.0 else 0.0
         state.means[place] = reached * mean if state.cascade and not state.product else mean
         reached *= chance
@@ -134,7 +143,7 @@ def _try(state: FailingArms, arms: Ints) -> int:
 
 
 def _lay_out(curves: tuple[Curve, ...], horizon: int) -> tuple[Floats, Ints, Ints]:
-    """The tables of all curves in one array, and where each arm's begins and ends; equal curves share theirs."""
+    """The tables of all curves in one array, and where each arm's begins and ends. Equal curves share a table."""
     place: dict[Curve, tuple[int, int]] = {}
     tables: list[Floats] = []
     filled = 0
@@ -149,7 +158,17 @@ def _lay_out(curves: tuple[Curve, ...], horizon: int) -> tuple[Floats, Ints, Int
 
 
 def make_environment(task: Task, horizon: int, seed: int) -> Environment | FailingArms:
-    """The arms of a task before their first play."""
+    """Make the environment of a task, before the first play of its arms.
+
+    Parameters
+    ----------
+    task
+        The task.
+    horizon
+        How many plays of an arm the tables must cover.
+    seed
+        The seed of all outcomes.
+    """
     values, first, last = _lay_out(task.curves, horizon)
     size = task.problem.oracle.max_size
     common: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""What a run writes down: rewards at chosen rounds, plays per arm, plays per super arm."""
+"""The record of a run: rewards and plays per arm at chosen rounds, and plays per super arm."""
 
 from __future__ import annotations
 
@@ -14,27 +14,30 @@ from rising_bandits.policies.saving import Saved, encode_array
 
 
 class Ledger(NamedTuple):
-    """Running totals, their values at the rounds asked for, and a hash table of super arms."""
+    """Totals so far, their values at the recorded rounds, and a hash table of super arms."""
 
     rounds: Ints
     """Rounds to record, ascending."""
     cursor: Ints
-    """Place 0: next record; 1: number of distinct super arms; 2: super arm of the last round."""
+    """Place 0: the next record; 1: the number of distinct super arms; 2: the row of the last round's super arm."""
     totals: Floats
     """Expected and realised reward so far."""
     expected: Floats
+    """Expected reward up to each recorded round."""
     realised: Floats
+    """Realised reward up to each recorded round."""
     plays: Ints
-    """Plays of each arm at each recorded round."""
+    """Plays of each arm up to each recorded round."""
     slots: Ints
-    """Hash table: place of a super arm in ``sets`` plus one, 0 where empty."""
+    """The hash table: the row of a super arm in ``sets`` plus one, 0 for an empty slot."""
     sets: Ints
-    """Distinct super arms, padded with -1."""
+    """Distinct super arms, one per row, padded with -1."""
     counts: Ints
+    """Plays of each super arm in ``sets``."""
 
 
 PLAYS_LIMIT = 20_000_000
-"""How many numbers of plays by round are kept at the most."""
+"""Plays per arm are recorded only if rounds times arms is at most this."""
 
 
 def make_ledger(rounds: Ints, n_arms: int, max_size: int) -> Ledger:
@@ -55,10 +58,10 @@ def make_ledger(rounds: Ints, n_arms: int, max_size: int) -> Ledger:
 
 @compiled
 def _slot(slots: Ints, sets: Ints, arms: Ints) -> int:
-    """The slot that holds the super arm, or the empty one where it belongs."""
+    """The slot of a super arm, or the empty slot where it belongs."""
     key = arms.size
     for arm in arms:
-        # 31 bits times 31 bits stay within an integer, so plain Python computes the same.
+        # 31 bits times 31 bits fit into 64 bits, so plain Python computes the same.
         key = ((key ^ (arm + 1)) * 0x5E3779B1) & 0x7FFFFFFFFFFFFFFF
         key = (key ^ (key >> 29)) & 0x7FFFFFFF
     cut = slots.size - 1
@@ -72,6 +75,7 @@ def _slot(slots: Ints, sets: Ints, arms: Ints) -> int:
 
 @compiled
 def _same(sets: Ints, row: int, arms: Ints) -> bool:
+    """Whether a row of ``sets`` is this super arm."""
     for place in range(arms.size):
         if sets[row, place] != arms[place]:
             return False
@@ -80,7 +84,7 @@ def _same(sets: Ints, row: int, arms: Ints) -> bool:
 
 @compiled
 def spacious(ledger: Ledger) -> bool:
-    """Whether one more super arm can be noted before the table must grow."""
+    """Whether the table has room for one more super arm."""
     return bool(ledger.cursor[1] < ledger.counts.size)
 
 
@@ -103,6 +107,7 @@ def note(ledger: Ledger, arms: Ints) -> None:
 
 @compiled
 def _rehash(slots: Ints, sets: Ints, used: int) -> None:
+    """Fill the empty hash table from the first ``used`` rows of ``sets``."""
     for row in range(used):
         size = 0
         while size < sets.shape[1] and sets[row, size] >= 0:
@@ -123,7 +128,7 @@ def with_space(ledger: Ledger) -> Ledger:
 
 
 def super_arm_plays(ledger: Ledger) -> dict[tuple[int, ...], int]:
-    """Plays of every super arm that was played, by its ascending arm numbers."""
+    """Plays of each super arm that was played, by its arm numbers in ascending order."""
     found: dict[tuple[int, ...], int] = {}
     for row in range(int(ledger.cursor[1])):
         arms = tuple(sorted(int(arm) for arm in ledger.sets[row] if arm >= 0))
@@ -132,10 +137,11 @@ def super_arm_plays(ledger: Ledger) -> dict[tuple[int, ...], int]:
 
 
 _COUNTED = ("expected", "realised", "plays")
+"""The fields with one row per recorded round."""
 
 
 def dump_ledger(ledger: Ledger) -> dict[str, Any]:
-    """A ledger as plain data; the hash table is made anew when it is read."""
+    """A ledger as plain data, without its hash table."""
     used = int(ledger.cursor[1])
     arrays = {
         "rounds": ledger.rounds,
@@ -148,7 +154,7 @@ def dump_ledger(ledger: Ledger) -> dict[str, Any]:
 
 
 def load_ledger(saved: Saved, next_round: int, horizon: int, n_arms: int, max_size: int) -> Ledger:
-    """The ledger that was dumped, checked against the run that it belongs to."""
+    """The inverse of `dump_ledger`; checks that the ledger fits its run."""
     rounds: Ints = saved.row("rounds", np.int64)
     if rounds.size == 0 or rounds[0] < 1 or rounds[-1] != horizon or (np.diff(rounds) <= 0).any():
         raise InputError(f"rounds of {saved.what} must rise from 1 or more to the horizon, {horizon}")

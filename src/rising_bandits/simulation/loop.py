@@ -1,4 +1,4 @@
-"""The only loop: select, draw, learn, record. It runs as plain Python on anything, or compiled."""
+"""The loop of a simulation: select, draw, learn, record. It runs compiled, or as plain Python."""
 
 from __future__ import annotations
 
@@ -13,10 +13,19 @@ from rising_bandits.simulation.ledger import Ledger, note, spacious
 
 @compiled
 def play(engine: Any, environment: Any, ledger: Ledger, reward: Any, first: int, last: int, rng: Any) -> int:
-    """Play rounds ``first`` to ``last``; return the next round to play.
+    """Play rounds ``first`` to ``last`` and return the next round to play.
 
-    It returns before ``last + 1`` where Python has to act first: memory is short, first plays have to be planned, or
-    the engine has no super arm to play. ``rng`` is the policy's.
+    It stops early, with a return value of at most ``last``, if Python has to act first: a buffer is full, first plays
+    have to be planned, or the engine finds no super arm.
+
+    Parameters
+    ----------
+    engine, rng
+        The engine of the policy, and the policy's random generator.
+    environment, ledger, reward
+        Where outcomes come from, the record to write, and the state of the reward.
+    first, last
+        The first and the last round to play.
     """
     pushes = environment.outcomes.size
     upcoming = ledger.rounds[ledger.cursor[0]] if ledger.cursor[0] < ledger.rounds.size else 0

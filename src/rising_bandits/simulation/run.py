@@ -1,4 +1,4 @@
-"""One run: a policy on a task for a number of rounds, stoppable, and what came of it."""
+"""Runs: a policy plays a task for a number of rounds."""
 
 from __future__ import annotations
 
@@ -34,14 +34,29 @@ from rising_bandits.theory.cascade import expects, known
 from rising_bandits.theory.optimum import OptimalConstant, optimal_constant
 
 RUN_VERSION = 3
-"""The format of a saved run. In version 3 outcomes became a function of seed, arm and play: older runs cannot go on."""
+"""The format of a saved run. Runs saved in another version cannot be continued."""
 MOST_ROUNDS_SIMULATED = 10**9
+"""The largest horizon of a simulation."""
 PLANNED_ROUNDS = 256
-"""So many rounds of first plays are planned at a time."""
+"""How many rounds of first plays are planned at a time."""
 
 
 def checkpoints(horizon: int, extra: Sequence[int] = (), count: int = 200) -> Ints:
-    """Rounds to record: about ``count`` spread evenly on a logarithmic axis, as many evenly spread, and ``extra``.
+    """Choose the rounds to record.
+
+    Parameters
+    ----------
+    horizon
+        The last round. It is always recorded.
+    extra
+        Further rounds to record.
+    count
+        About so many rounds are spread evenly, and as many are spread evenly on a logarithmic axis.
+
+    Returns
+    -------
+    numpy.ndarray
+        The rounds, ascending.
 
     >>> checkpoints(10, count=4).tolist()
     [1, 2, 5, 8, 10]
@@ -55,23 +70,30 @@ def checkpoints(horizon: int, extra: Sequence[int] = (), count: int = 200) -> In
 
 @dataclass(frozen=True)
 class Run:
-    """What one run left behind. Cumulative numbers are taken at ``rounds``."""
+    """The result of a run: regret, rewards and plays. `simulate` and `Simulation.result` make it.
+
+    The optimal constant super arm for the horizon is the comparator of the regret.
+    """
 
     task: Task = field(repr=False)
+    """The task."""
     policy: str
+    """The policy with its parameters."""
     horizon: int
+    """The number of rounds."""
     seed: int
+    """The seed."""
     rounds: Ints = field(repr=False)
-    """The rounds after which the numbers below were taken; the last one is the horizon."""
+    """The recorded rounds, ascending; the last one is the horizon. The arrays below have one number for each."""
     reward: Floats = field(repr=False)
     """Cumulative expected reward.
 
-    NaN for arms that fail by chance under cascading feedback, where `rising_bandits.theory.cascade` has no formula."""
+    NaN if arms fail by chance under cascading feedback and `rising_bandits.theory.cascade` has no formula."""
     regret: Floats = field(repr=False)
-    """Cumulative expected regret against the optimal constant super arm for this horizon; may be negative.
+    """Cumulative expected regret: the comparator's expected reward minus ``reward``. It may be negative.
 
-    NaN where that is not known: where ``reward`` is NaN, for cascading feedback of other noise than arms that fail by
-    chance, and where it would take listing too many super arms."""
+    NaN if the comparator is not known: if ``reward`` is NaN, for cascading feedback with other noise than arms that
+    fail by chance, and if finding it would take a list of too many super arms."""
     realised_reward: Floats = field(repr=False)
     """Cumulative reward of the outcomes that were drawn."""
     realised_regret: Floats = field(repr=False)
@@ -79,13 +101,15 @@ class Run:
     plays: Ints = field(repr=False)
     """Plays of each base arm over the whole run."""
     plays_at: Ints = field(repr=False)
-    """Plays of each base arm at each of ``rounds``; no columns where that would be more than 20 million numbers."""
+    """Plays of each base arm up to each of ``rounds``, one row per round.
+
+    It has no columns if there would be more than 20 million numbers."""
     super_arm_plays: dict[tuple[int, ...], int] = field(repr=False)
-    """Plays of each super arm that was played, by its ascending arm numbers."""
+    """Plays of each super arm that was played, by its arm numbers in ascending order."""
     optimum: OptimalConstant | None = field(repr=False)
-    """The comparator; None where ``regret`` is NaN."""
+    """The comparator; None if it is not known."""
     seconds: float = 0.0
-    """Time in the loop."""
+    """The time spent in the loop, in seconds."""
 
     @property
     def plays_by_label(self) -> dict[Label, int]:
@@ -94,31 +118,31 @@ class Run:
 
     @property
     def super_arm_plays_by_label(self) -> dict[tuple[Label, ...], int]:
-        """Plays of each super arm by the labels of its arms, in the order in which they are used; most played first."""
+        """Plays of each super arm, by the labels of its arms in the order of use; most played first."""
         problem = self.task.problem
         ordered = sorted(self.super_arm_plays.items(), key=lambda item: -item[1])
         return {tuple(problem.labels_of(problem.ordered(arms))): count for arms, count in ordered}
 
     @property
     def optimal_plays(self) -> int:
-        """How often the optimal constant super arm was played."""
+        """How often the comparator was played; 0 if it is not known."""
         return 0 if self.optimum is None else self.super_arm_plays.get(tuple(self.optimum.super_arm.tolist()), 0)
 
 
 class Simulation:
-    """A run in progress: `advance` it, save it (`state`), go on with it (`from_state`), read its `result`.
+    """A run in progress: play rounds with `advance`, save with `state`, continue with `from_state`, read `result`.
 
     Parameters
     ----------
     task
         The problem with its curves and noise.
     policy
-        A policy of the library, or any object with ``start``, ``select`` and ``observe``. It is started anew.
+        A policy of the library, or any object with ``start``, ``select`` and ``observe``. Its ``start`` is called.
     horizon
         How many rounds; by default the task's.
     seed
-        Decides the outcomes of every arm and what the policy draws. Two policies on one seed meet the same world:
-        the n-th play of an arm has the same outcome under both.
+        The seed of the outcomes and of the policy's random choices. With the same seed, the n-th play of an arm has
+        the same outcome under every policy.
     rounds
         Rounds to record in addition to those of `checkpoints`.
     compiled
@@ -151,13 +175,13 @@ class Simulation:
         self.optimum = _optimum(task, self.horizon)
         if isinstance(policy, Oracle) and self.optimum is not None:
             policy.reveal(self.optimum.super_arm)
-        # The policy's stream is apart from the world's: what it draws never changes what the arms do.
+        # The policy has a random stream of its own, so its draws do not change the outcomes of arms.
         stream = np.random.SeedSequence(self.seed).spawn(2)[1]
         policy.start(task.problem, horizon=self.horizon, rng=np.random.default_rng(stream))
         size = task.problem.oracle.max_size
         self._reward: Any = task.problem.reward.state(size)
         self._ledger: Ledger = make_ledger(recorded, task.problem.n_arms, size)
-        # Anything that decides in its own way is asked in its own way.
+        # A policy with its own select or observe is called through these methods.
         kind = type(policy)
         self._has_engine = (
             isinstance(policy, Policy) and kind.select is Policy.select and kind.observe is Policy.observe
@@ -171,7 +195,13 @@ class Simulation:
         return self.next_round > self.horizon
 
     def advance(self, rounds: int | None = None) -> None:
-        """Play some more rounds, or all that are left."""
+        """Play more rounds.
+
+        Parameters
+        ----------
+        rounds
+            How many rounds to play, at most up to the horizon; None for all that are left.
+        """
         last = self.horizon if rounds is None else min(self.horizon, self.next_round + rounds - 1)
         while self.next_round <= last:
             started = time.perf_counter()
@@ -179,7 +209,7 @@ class Simulation:
                 self._ledger = with_space(self._ledger)
             engine, rng = self._engine()
             arguments = (engine, self._environment, self._ledger, self._reward, self.next_round, last, rng)
-            # Compiling, or loading machine code, is not part of the time per round.
+            # `seconds` does not count the time to compile the loop or to load its machine code.
             self.seconds += time.perf_counter() - started
             loop = self._loop(arguments)
             started = time.perf_counter()
@@ -193,7 +223,7 @@ class Simulation:
                 raise self.task.problem.oracle.nothing_left(None)
 
     def _engine(self) -> tuple[Any, Any]:
-        """What decides the next rounds, and the generator that it draws from (None where it draws nothing)."""
+        """The engine for the next rounds, and its random generator (None if it draws nothing)."""
         if not self._has_engine:
             return PythonEngine(self.policy, self.task.problem.oracle), None
         engine = self.policy._advance_engine(PLANNED_ROUNDS)
@@ -201,14 +231,25 @@ class Simulation:
         return engine, self.policy.rng if draws or not self.compiled else None
 
     def _loop(self, arguments: tuple[Any, ...]) -> Callable[..., int]:
-        """The loop for these arguments: machine code where all of them can be compiled, else plain Python."""
+        """The loop for these arguments: compiled if all of them can be compiled, else plain Python."""
         engine, environment, _, reward, *_ = arguments
         if self.compiled and compilable(engine) and compilable(environment) and compilable(reward):
             return prepared(play, *arguments)
         return _quietly
 
     def result(self) -> Run:
-        """What came of the run; the horizon must be reached."""
+        """Return the result of the run.
+
+        Returns
+        -------
+        Run
+            Regret, rewards and plays.
+
+        Raises
+        ------
+        InputError
+            The horizon is not reached.
+        """
         if not self.done:
             raise InputError(
                 f"the run must be finished first: {self.next_round - 1} of {self.horizon} rounds are played"
@@ -234,7 +275,18 @@ class Simulation:
         )
 
     def state(self) -> dict[str, Any]:
-        """Everything but the task, as plain data."""
+        """Save the run.
+
+        Returns
+        -------
+        dict
+            Everything but the task, as plain data that JSON can hold.
+
+        Raises
+        ------
+        InputError
+            The policy is not a `Policy` of the library.
+        """
         if not isinstance(self.policy, Policy):
             raise InputError(
                 f"policy must be one of the library's classes for the run to be saved, got {self.policy!r}"
@@ -255,14 +307,24 @@ class Simulation:
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any], task: Task, policy_type: type[Policy]) -> Simulation:
-        """The run as it was when `state` was called; it ends as one that was never stopped.
+        """Continue a saved run. Its result is the same as that of a run that was never stopped.
 
         Parameters
         ----------
         state
-            What ``state()`` returned, perhaps through JSON. It is checked as if a stranger had written it.
+            What ``state()`` returned, perhaps through JSON. It is checked completely.
         task, policy_type
             The task, and the class of the policy.
+
+        Returns
+        -------
+        Simulation
+            The run as it was when `state` was called.
+
+        Raises
+        ------
+        InputError
+            The state is damaged, or belongs to another task, policy or version.
         """
         saved = saving.Saved("state", state)
         if saved.data.get("version") != RUN_VERSION or saved.data.get("task") != task.name:
@@ -291,13 +353,13 @@ class Simulation:
 
 
 def _quietly(*arguments: Any) -> int:
-    """The loop as plain Python; NumPy's warnings about infinities are for nobody, compiled code has none."""
+    """The loop as plain Python, without NumPy's warnings about infinities, which compiled code does not give either."""
     with np.errstate(all="ignore"):
         return play(*arguments)
 
 
 def _optimum(task: Task, horizon: int) -> OptimalConstant | None:
-    """The comparator, or None where it is not known; the run is worth having without it."""
+    """The comparator, or None if it is not known."""
     if task.cascade and not known(task):
         return None
     try:
@@ -318,15 +380,28 @@ def simulate(
 ) -> Run:
     """Run a policy on a task and return its regret, rewards and plays.
 
-    The policy is started anew. Two policies on one seed meet the same world: the n-th play of an arm has the same
-    outcome under both.
-
     Parameters
     ----------
-    task, policy, horizon, seed, rounds, compiled
-        As in `Simulation`.
+    task
+        The problem with its curves and noise, as in ``rb.tasks.get("path-easy")``.
+    policy
+        A policy of the library, or any object with ``start``, ``select`` and ``observe``. Its ``start`` is called.
+    horizon
+        How many rounds; by default the task's.
+    seed
+        The seed of the outcomes and of the policy's random choices. With the same seed, the n-th play of an arm has
+        the same outcome under every policy.
+    rounds
+        Rounds to record in addition to those of `checkpoints`.
+    compiled
+        False runs the same loop as plain Python, with the same result.
     progress
-        Called now and then with the number of rounds played so far.
+        A function that is called from time to time with the number of rounds played so far.
+
+    Returns
+    -------
+    Run
+        The result.
 
     >>> import rising_bandits as rb
     >>> run = simulate(rb.tasks.get("k-max"), rb.CRUCB(sigma=0.01), horizon=2_000, seed=0)
@@ -334,7 +409,7 @@ def simulate(
     (2000, 4000)
     """
     simulation = Simulation(task, policy, horizon, seed, rounds=rounds, compiled=compiled)
-    # Short stretches keep Ctrl-C and progress bars alive; they change no number.
+    # In short stretches, so that Ctrl-C and progress bars work. The result does not depend on them.
     stretch = 50_000 if compiled else 500
     while not simulation.done:
         simulation.advance(stretch)

@@ -1,4 +1,4 @@
-"""Refuses to go on where the packages of the extra are missing."""
+"""Raises an error that names the extra ``studies`` if one of its packages is missing."""
 
 from rising_bandits._extras import require
 

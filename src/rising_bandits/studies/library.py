@@ -1,4 +1,4 @@
-"""Studies by name in a storage: create, open, list, delete."""
+"""Studies by name in a storage: create, open, load, list, delete."""
 
 from __future__ import annotations
 
@@ -40,15 +40,53 @@ def create(
     timeout: float = 30.0,
     clock: Clock | None = None,
 ) -> Study:
-    """A new study in a storage.
+    """Create a study in a storage.
 
-    ``scale`` says how outcomes in the user's unit become values in [0, 1]; by default they are such values.
-    ``expires`` is how long a decision can be told, in seconds or as a `timedelta`; by default for ever.
-    ``reorder`` bounds how many decisions are kept in order: a tell that comes after so many later ones counts where
-    it arrives. With ``exist_ok`` a study of that name is opened as it is.
+    A call that returned survives the end of the process at any instant.
 
-    What is acknowledged survives the end of the process at any instant. With ``power_safe`` it also survives a power
-    cut, at the price of one wait for the disk per call; PostgreSQL always does that.
+    Parameters
+    ----------
+    name
+        The name of the study, 1 to 200 characters. It must be new, unless ``exist_ok`` is True.
+    problem
+        The problem to decide about.
+    policy
+        The policy that decides. Only its class and its parameters are used.
+    storage
+        The URL of the database, as in ``"sqlite:///routes.db"`` or ``"postgresql://user@host/database"``.
+    scale
+        How outcomes in the user's unit become values in [0, 1]; by default outcomes are such values already.
+    expires
+        How long a decision can be told, in seconds or as a `timedelta`; None for ever.
+    reorder
+        The limit of reordering. Tells are learnt in the order in which their decisions were asked for. A tell that
+        arrives after ``reorder`` later decisions is learnt when it arrives.
+    horizon
+        How many rounds there will be; None if nobody knows.
+    seed
+        The seed of all random choices; None for a random one.
+    exist_ok
+        True opens a study of that name, unchanged, if there is one.
+    power_safe
+        True makes each call wait until its data is on disk, so that it also survives a power cut. PostgreSQL always
+        waits.
+    timeout
+        How many seconds to wait while another process has locked the SQLite file.
+    clock
+        A function that returns the time in seconds since 1970; by default the server's clock for PostgreSQL, and this
+        machine's clock for SQLite.
+
+    Returns
+    -------
+    Study
+        The new study.
+
+    Raises
+    ------
+    InputError
+        An argument is wrong, or the policy cannot decide about the problem. Nothing was written.
+    StorageError
+        The database cannot be opened or written.
 
     >>> import tempfile, rising_bandits as rb
     >>> folder = tempfile.TemporaryDirectory()
@@ -81,7 +119,7 @@ def create(
         reorder=reorder,
     )
     body = problem_body(problem, {})
-    # A policy that cannot decide about this problem, or cannot be saved, says so here, before anything was written.
+    # A policy that cannot decide about this problem, or cannot be saved, raises here, before anything is written.
     first = Event(1, "problem", 0.0, None, body)
     snapshot.dump(begin(settings, policy.__class__(**policy.parameters()), first, lambda _: problem))
     database = Storage(storage, power_safe=power_safe, timeout=timeout, clock=clock)
@@ -107,9 +145,32 @@ def open(  # noqa: A001
     timeout: float = 30.0,
     clock: Clock | None = None,
 ) -> Study:
-    """A study that exists, as it was left, random state included.
+    """Open an existing study. It continues exactly where it stopped.
 
-    ``policy`` and ``problem`` are needed only where these are code of the user's own, which a database cannot hold.
+    Parameters
+    ----------
+    name
+        The name of the study.
+    storage
+        The URL of the database, as in `create`.
+    policy
+        The policy, or its class. Needed only if the class is the user's own.
+    problem
+        The problem. Needed only if it contains the user's own code, which a database cannot store.
+    power_safe, timeout, clock
+        As in `create`.
+
+    Returns
+    -------
+    Study
+        The study.
+
+    Raises
+    ------
+    InputError
+        There is no such study, or ``policy`` or ``problem`` is needed.
+    StorageError
+        The database cannot be opened.
     """
     _check_name(name)
     database = Storage(storage, create=False, power_safe=power_safe, timeout=timeout, clock=clock)
@@ -130,9 +191,30 @@ def load(
     policy: Policy | type[Policy] | None = None,
     problem: Problem | None = None,
 ) -> Study:
-    """A new study from a file that `Study.export` wrote: the same decisions, the same state, the same next decision.
+    """Make a new study from a file that `Study.export` wrote. Its next decision is the same as that of the original.
 
-    ``name`` is its name in this storage, by default the one it had.
+    Every event of the file is checked against the events before it.
+
+    Parameters
+    ----------
+    path
+        The file.
+    name
+        The name of the new study; by default the name of the exported one.
+    storage
+        The URL of the database, as in `create`.
+    policy, problem
+        As in `open`.
+
+    Returns
+    -------
+    Study
+        The new study.
+
+    Raises
+    ------
+    InputError
+        The file is damaged, or the name exists already. Nothing was written.
     """
     found, settings, rows = read(Path(path))
     name = found if name is None else name
@@ -151,7 +233,18 @@ def load(
 
 
 def names(*, storage: str = DEFAULT) -> list[str]:
-    """The names of the studies in a storage, sorted."""
+    """List the names of the studies in a storage.
+
+    Parameters
+    ----------
+    storage
+        The URL of the database, as in `create`.
+
+    Returns
+    -------
+    list of str
+        The names, sorted.
+    """
     database = Storage(storage, create=False)
     with database.read() as reader:
         found = reader.names()
@@ -160,7 +253,20 @@ def names(*, storage: str = DEFAULT) -> list[str]:
 
 
 def delete(name: str, *, storage: str = DEFAULT) -> None:
-    """Remove a study and everything that it was told."""
+    """Delete a study with its log and its snapshots.
+
+    Parameters
+    ----------
+    name
+        The name of the study.
+    storage
+        The URL of the database, as in `create`.
+
+    Raises
+    ------
+    InputError
+        There is no study of that name.
+    """
     _check_name(name)
     database = Storage(storage, create=False)
     with database.write() as writer:
@@ -172,16 +278,18 @@ def delete(name: str, *, storage: str = DEFAULT) -> None:
 
 
 def _check_name(name: Any) -> None:
+    """Refuse what cannot be the name of a study."""
     if not isinstance(name, str) or not name.strip() or len(name) > 200:
         raise InputError(f"name must be a text of 1 to 200 characters, got {name!r}")
 
 
 def _listed(known: list[str]) -> str:
+    """The first names, for an error message."""
     return ", ".join(map(repr, known[:6])) + (", ..." if len(known) > 6 else "") if known else "there are none"
 
 
 def _policy_class(name: str, given: Policy | type[Policy] | None) -> type[Policy]:
-    """The class of a policy by name: a built-in one, or the one that was handed in."""
+    """The class of a policy by its name: the class that was passed, or one of the library."""
     kind = type(given) if isinstance(given, Policy) else given
     if kind is not None and kind.__name__ == name:
         return kind
@@ -190,6 +298,6 @@ def _policy_class(name: str, given: Policy | type[Policy] | None) -> type[Policy
     built_in = {known.__name__: known for known in policies.classes().values()}
     if name not in built_in:
         raise InputError(
-            f"policy must be handed in to open this study, a class {name} of your own: open(..., policy={name})"
+            f"policy must be passed to open this study, whose policy is your own class {name}: open(..., policy={name})"
         )
     return built_in[name]

@@ -1,7 +1,7 @@
-"""Outcomes in the user's own unit: monotone maps to [0, 1] and back.
+"""Scales: monotone maps from outcomes in the user's unit to values in [0, 1], and back.
 
-A policy needs outcomes in [0, 1], larger is better. A scale says how a measurement becomes one. Storage keeps both,
-so nothing depends on a transform being computed again.
+A policy learns from values in [0, 1], where larger is better. The log stores outcomes and values, so values are never
+computed again.
 """
 
 from __future__ import annotations
@@ -17,37 +17,70 @@ from rising_bandits.errors import InputError
 
 
 class Scale(ABC):
-    """A monotone map from the user's unit to [0, 1], with its inverse."""
+    """Base of scales: a monotone map from outcomes in the user's unit to values in [0, 1], with its inverse.
+
+    Use `Range`, `Log`, `Decay`, `Inverse` or `Reciprocal`. A study cannot store other scales.
+    """
 
     unit: str
+    """The name of the user's unit, for messages and tables."""
     lower_is_better: bool
+    """Whether smaller outcomes have larger values."""
 
     @property
     @abstractmethod
     def domain(self) -> tuple[float, float]:
-        """The outcomes that are accepted, both ends included."""
+        """The smallest and the largest outcome that are accepted."""
 
     @abstractmethod
     def _to(self, outcome: float) -> float:
-        """The value of an outcome of the domain."""
+        """The value of an outcome in the domain."""
 
     @abstractmethod
     def _back(self, value: float) -> float | None:
-        """The outcome of a value, or None where no outcome has it."""
+        """The outcome with this value, or None if there is none."""
 
     def value(self, outcome: Any, what: str = "outcome") -> tuple[float, float]:
-        """A checked outcome as a float, and its value in [0, 1]."""
+        """Check an outcome and compute its value.
+
+        Parameters
+        ----------
+        outcome
+            A number in the domain, in the user's unit.
+        what
+            What an error message calls the outcome.
+
+        Returns
+        -------
+        tuple of float
+            The outcome as a float, and its value in [0, 1].
+
+        Raises
+        ------
+        InputError
+            The outcome is not a number in the domain.
+        """
         low, high = self.domain
         interval = f"[{low:g}, {high:g}]" if math.isfinite(high) else f"of at least {low:g}"
         unit = f" {self.unit}" if self.unit else ""
         raw = _checks.number(
             what, outcome, low=low, high=high, wanted=f"a number {'in ' * (interval[0] == '[')}{interval}{unit}"
         )
-        # Rounding may lead a hair outside.
+        # Rounding may give a value slightly outside [0, 1].
         return raw, min(max(self._to(raw), 0.0), 1.0)
 
     def outcome(self, value: float) -> float | None:
-        """What a value means in the user's unit, or None where it means nothing there.
+        """Compute the outcome that has a value.
+
+        Parameters
+        ----------
+        value
+            A value, usually in [0, 1].
+
+        Returns
+        -------
+        float or None
+            The outcome in the user's unit, or None if no outcome has this value.
 
         >>> Range(0, 200, lower_is_better=True, unit="ms").outcome(0.75)
         50.0
@@ -55,19 +88,41 @@ class Scale(ABC):
         return None if math.isnan(value) or math.isinf(value) else self._back(value)
 
     def text(self, value: float, digits: int = 4) -> str:
-        """A value in the user's unit for people to read, a dash where it has no meaning there."""
+        """Format a value in the user's unit.
+
+        Parameters
+        ----------
+        value
+            A value, usually in [0, 1].
+        digits
+            The number of significant digits.
+
+        Returns
+        -------
+        str
+            The outcome with its unit, or a dash if no outcome has this value.
+        """
         outcome = self.outcome(value)
         return "–" if outcome is None else f"{outcome:.{digits}g}{f' {self.unit}' if self.unit else ''}"
 
     def spec(self) -> dict[str, Any]:
-        """Plain data that rebuilds the scale."""
+        """Plain data from which `scale_from_spec` makes the scale again."""
         given = [part.name for part in fields(cast(Any, self)) if part.init]
         return {"type": type(self).__name__, **{name: getattr(self, name) for name in given}}
 
 
 @dataclass(frozen=True)
 class Range(Scale):
-    """A range of outcomes, mapped to [0, 1] in proportion.
+    """A linear scale from a range of outcomes to [0, 1].
+
+    Parameters
+    ----------
+    low, high
+        The ends of the range.
+    lower_is_better
+        True gives ``low`` the value 1 and ``high`` the value 0; False gives the opposite.
+    unit
+        The name of the unit.
 
     >>> Range(0, 200, lower_is_better=True, unit="ms").value(50)
     (50.0, 0.75)
@@ -102,7 +157,16 @@ class Range(Scale):
 
 @dataclass(frozen=True)
 class Log(Scale):
-    """A range of positive outcomes, mapped to [0, 1] by their logarithm: each doubling counts the same.
+    """A logarithmic scale from a range of positive outcomes to [0, 1]: each doubling changes the value equally.
+
+    Parameters
+    ----------
+    low, high
+        The ends of the range, both above 0.
+    lower_is_better
+        True gives ``low`` the value 1 and ``high`` the value 0; False gives the opposite.
+    unit
+        The name of the unit.
 
     >>> Log(1, 100, lower_is_better=True, unit="ms").value(10)
     (10.0, 0.5)
@@ -131,13 +195,13 @@ class Log(Scale):
 
     def _back(self, value: float) -> float | None:
         share = 1.0 - value if self.lower_is_better else value
-        # Far outside the range the power overflows, and no outcome is meant.
+        # Far outside the range the power would overflow.
         return self.low * (self.high / self.low) ** share if -0.5 <= share <= 1.5 else None
 
 
 @dataclass(frozen=True)
 class _Halved(Scale):
-    """An outcome without an upper end, lower is better: 1 at nothing and one half at ``half``."""
+    """Base of scales for outcomes from 0 without an upper end: the value is 1 at 0 and 1/2 at ``half``."""
 
     half: float
     unit: str = ""
@@ -153,7 +217,14 @@ class _Halved(Scale):
 
 @dataclass(frozen=True)
 class Decay(_Halved):
-    r"""An outcome without an upper end, lower is better: :math:`2^{-x/\text{half}}`.
+    r"""A scale for outcomes without an upper end, where lower is better: :math:`2^{-x/\text{half}}`.
+
+    Parameters
+    ----------
+    half
+        The outcome with the value 1/2, above 0.
+    unit
+        The name of the unit.
 
     >>> Decay(half=50, unit="ms").value(100)
     (100.0, 0.25)
@@ -168,9 +239,16 @@ class Decay(_Halved):
 
 @dataclass(frozen=True)
 class Inverse(_Halved):
-    r"""An outcome without an upper end, lower is better: :math:`\text{half}/(\text{half}+x)`.
+    r"""A scale for outcomes without an upper end, where lower is better: :math:`\text{half}/(\text{half}+x)`.
 
-    It falls more slowly than `Decay`, so that long times stay apart.
+    It falls more slowly than `Decay`, so large outcomes have clearly different values.
+
+    Parameters
+    ----------
+    half
+        The outcome with the value 1/2, above 0.
+    unit
+        The name of the unit.
 
     >>> Inverse(half=50, unit="ms").value(150)
     (150.0, 0.25)
@@ -185,9 +263,16 @@ class Inverse(_Halved):
 
 @dataclass(frozen=True)
 class Reciprocal(Scale):
-    r"""A time or a cost, lower is better: :math:`\text{best}/x`, one for the best there can be.
+    r"""A scale for times and costs, where lower is better: :math:`\text{best}/x`.
 
-    With the reward ``harmonic`` a sum of such outcomes is what is minimised: the total time of a path.
+    With the reward ``harmonic``, the policy minimises the sum of outcomes, such as the total time of a path.
+
+    Parameters
+    ----------
+    best
+        The smallest possible outcome, above 0. Its value is 1.
+    unit
+        The name of the unit.
 
     >>> Reciprocal(best=2, unit="ms").value(8)
     (8.0, 0.25)
@@ -212,13 +297,13 @@ class Reciprocal(Scale):
 
 
 UNIT = Range()
-"""Outcomes that are in [0, 1] already."""
+"""The scale of outcomes that are in [0, 1] already."""
 
 _TYPES: dict[str, type[Any]] = {kind.__name__: kind for kind in (Range, Log, Decay, Inverse, Reciprocal)}
 
 
 def scale_from_spec(spec: Mapping[str, Any]) -> Scale:
-    """The scale that `Scale.spec` described.
+    """The inverse of `Scale.spec`.
 
     >>> scale_from_spec(Decay(half=5.0, unit="s").spec())
     Decay(half=5.0, unit='s')
@@ -232,7 +317,14 @@ def scale_from_spec(spec: Mapping[str, Any]) -> Scale:
 
 
 def scale_by_name(name: str, parameters: Mapping[str, Any]) -> Scale:
-    """A scale as the command line calls it.
+    """The scale with this name on the command line.
+
+    Parameters
+    ----------
+    name
+        The name of its class, in small or capital letters.
+    parameters
+        The arguments of its class.
 
     >>> scale_by_name("reciprocal", {"best": 2, "unit": "ms"})
     Reciprocal(best=2.0, unit='ms')
@@ -254,9 +346,9 @@ def scale_by_name(name: str, parameters: Mapping[str, Any]) -> Scale:
 
 
 def check_kept(scale: Scale) -> None:
-    """Refuse a scale that could not be made again when its study is opened: code is not kept, only parameters are."""
+    """Refuse a scale of the user's own, because a study stores parameters but no code."""
     if type(scale) not in _TYPES.values():
         raise InputError(
-            f"scale must be one of {', '.join(_TYPES)}, for a study that is opened again finds no others; got "
-            f"{scale!r}: map outcomes to [0, 1] before they are told instead"
+            f"scale must be one of {', '.join(_TYPES)}, because a study cannot store other scales, got {scale!r}; "
+            "map outcomes to [0, 1] before you tell them instead"
         )

@@ -1,4 +1,4 @@
-"""What a study is told once, and how its first event becomes a policy that has begun."""
+"""The settings of a study, and the state of a study after its first event."""
 
 from __future__ import annotations
 
@@ -22,20 +22,22 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Settings:
-    """What a study is told once, when it is created."""
+    """What is fixed when a study is created."""
 
     policy: str
     """The name of the policy's class."""
     parameters: dict[str, Any]
+    """The parameters of the policy."""
     horizon: int | None
     seed: int
     scale: Scale
     expires: float | None
     """Seconds after which a decision can no longer be told."""
     reorder: int
+    """The capacity of the reorder window, see `rising_bandits.studies.log.fold`."""
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """The settings as plain data that JSON can hold."""
         return {"format": FORMAT, **self.__dict__, "scale": self.scale.spec()}
 
     @staticmethod
@@ -55,22 +57,22 @@ class Settings:
             _checks.number("expires", self.expires, low=0.0, open_low=True, wanted=wanted)
 
     def late(self, asked_at: float, now: float) -> float | None:
-        """The time after which a decision expired, or None if it has not."""
+        """The seconds after which a decision has expired, or None if it has not expired."""
         return self.expires if self.expires is not None and now >= asked_at + self.expires else None
 
     def rng(self, decision: int) -> np.random.Generator:
-        """The generator of one decision: nothing of it needs to be stored, and no process can be ahead of it."""
+        """The random generator of one decision, made from the seed and the number. No random state is stored."""
         return np.random.default_rng(np.random.SeedSequence([self.seed, decision]))
 
 
 def problem_body(problem: Problem, key_of: Mapping[Label, int]) -> dict[str, Any]:
-    """The body of a problem event: new labels get the next keys."""
+    """The body of a problem event. New labels get the next free keys."""
     if not isinstance(cast(object, problem), Problem):
         raise InputError(f"problem must be a Problem such as ShortestPath(...), got {problem!r}")
     labels = [_plain(label) for label in problem.labels]
     fresh = [label for label in problem.labels if label not in key_of]
     keys = {**key_of, **{label: len(key_of) + place for place, label in enumerate(fresh)}}
-    # Which arms no super arm holds is looked up once: a policy would find out while it decides.
+    # Stored, because finding the arms that are in no super arm takes long.
     unreachable = [arm for arm in range(problem.n_arms) if problem.oracle.containing(arm) is None]
     return {
         "spec": problem.spec(),
@@ -81,7 +83,7 @@ def problem_body(problem: Problem, key_of: Mapping[Label, int]) -> dict[str, Any
 
 
 def begin(settings: Settings, policy: Policy, first: Event, resolve: Resolve) -> Fold:
-    """A study after its first event."""
+    """The state of a study after its first event."""
     problem = resolve(first.body)
     policy.start(problem, settings.horizon, settings.rng(1))
     policy._give_up(first.body["unreachable"])

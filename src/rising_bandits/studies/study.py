@@ -1,4 +1,4 @@
-"""A study: ask for decisions, tell what came of them, stop and go on at any moment."""
+"""A study: ask for decisions, tell their outcomes, stop and continue at any moment."""
 
 from __future__ import annotations
 
@@ -28,35 +28,49 @@ from rising_bandits.studies.scales import Scale
 from rising_bandits.studies.settings import Settings, problem_body
 
 MOST_AT_ONCE = 10_000
-"""Decisions of one `Study.ask`: other processes wait until all of them are made."""
+"""The most decisions of one `Study.ask`. Other processes wait until all of them are made."""
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What to do now: a super arm to play, and the number under which to tell what came of it."""
+    """A super arm to play, and the id under which its outcomes are told. `Study.ask` makes it."""
 
     id: int
+    """The number of the decision within its study, from 1."""
     super_arm: list[Label]
     """Labels of the arms, in the order in which they are used."""
     asked_at: float
     """When it was asked for, in seconds since 1970."""
     expires_at: float | None
+    """When it expires, in seconds since 1970; None if it never does. An expired decision cannot be told."""
     study: Study = field(repr=False, compare=False)
+    """The study that made it."""
 
     def __hash__(self) -> int:
         return hash((self.id, self.asked_at))
 
     def explain(self) -> Explanation:
-        """Why this super arm: what the indices of its arms are made of, and the runner-up."""
+        """Explain why this super arm was chosen, from what was known when it was asked for.
+
+        Returns
+        -------
+        Explanation
+            The parts of the arms' indices, and the super arm that came second.
+        """
         return self.study.explain(self.id)
 
 
 class Study:
-    """A policy that decides for a running system, with everything it was told on disk.
+    """A policy that decides for a running system. Everything it was told is stored in a database.
 
-    `rising_bandits.studies.create` and `open` make it. Any number of processes may hold the same study: each call is
-    one transaction, and sees what all others did before it. What a call returns is on disk; a call that raises has
-    changed nothing.
+    Make one with `rising_bandits.studies.create`, `open` or `load`. Several processes may use the same study at the
+    same time. Each call is one transaction and sees all calls before it. A call that returns has stored its effect. A
+    call that raises has changed nothing.
+
+    Parameters
+    ----------
+    log
+        The log of the study; `create`, `open` and `load` pass it.
     """
 
     def __init__(self, log: Log) -> None:
@@ -66,12 +80,12 @@ class Study:
 
     @property
     def name(self) -> str:
-        """Its name in the storage."""
+        """The name of the study in its storage."""
         return self._log.name
 
     @property
     def settings(self) -> Settings:
-        """What it was told when it was created."""
+        """The settings with which the study was created."""
         return self._log.settings
 
     @property
@@ -81,13 +95,13 @@ class Study:
 
     @property
     def problem(self) -> Problem:
-        """What is decided about, as it is now."""
+        """The current problem."""
         with self._log.look() as (fold, _):
             return fold.arms.problem
 
     @property
     def policy(self) -> Policy:
-        """A copy of the policy as it is now, to look at."""
+        """A copy of the current policy. Changing the copy does not change the study."""
         with self._log.look() as (fold, _):
             policy = fold.live.policy.copy()
             policy.rng = self.settings.rng(fold.decisions + 1)
@@ -95,22 +109,40 @@ class Study:
 
     @property
     def retired(self) -> list[Label]:
-        """The arms that are not used until they are restored."""
+        """Labels of the arms that were retired and not restored."""
         with self._log.look() as (fold, _):
             return [fold.labels[key] for key in sorted(fold.retired) if key in fold.arms.arm_of]
 
     def plays(self) -> dict[Label, int]:
-        """How often each base arm of the problem was played since it began, imported plays included."""
+        """Count the plays of each base arm, imported plays included.
+
+        Returns
+        -------
+        dict
+            The number of plays by label. Plays before a reset of the arm do not count.
+        """
         with self._log.look() as (fold, _):
             tally = fold.counted()
             return {fold.labels[key]: tally.plays[key] for key in fold.arms.keys}
 
     def indices(self) -> Floats:
-        """The current indices, one per base arm (or per super arm for policies that act on those)."""
+        """Compute the current indices.
+
+        Returns
+        -------
+        numpy.ndarray
+            One index per base arm, or one per super arm for policies that act on super arms.
+        """
         return self.policy.indices()
 
     def open_decisions(self) -> list[Decision]:
-        """Decisions that can still be told, oldest first, among the newest ``reorder``; see `unlisted`."""
+        """List the decisions that can still be told, among the newest ``reorder`` ones.
+
+        Returns
+        -------
+        list of Decision
+            The open decisions, oldest first. `unlisted` counts the older ones.
+        """
         with self._log.look() as (fold, reader):
             entries = [entry for entry in fold.waiting.values() if not entry.closed]
             late = self.settings.late
@@ -118,7 +150,7 @@ class Study:
 
     @property
     def unlisted(self) -> int:
-        """How many decisions older than the newest ``reorder`` were never told in full; some may have expired."""
+        """How many decisions before the newest ``reorder`` ones have no final tell; some of them may have expired."""
         with self._log.look() as (fold, _):
             return fold.unlisted
 
@@ -127,9 +159,24 @@ class Study:
     @overload
     def ask(self, n: int, *, unavailable: Iterable[Label] = ()) -> list[Decision]: ...
     def ask(self, n: int | None = None, *, unavailable: Iterable[Label] = ()) -> Decision | list[Decision]:
-        """A decision, or a list of ``n`` decisions that may all be open at once.
+        """Ask for a decision, or for several decisions at once.
 
-        ``unavailable`` are the labels of arms that may not be used this time ("link 7 is down now").
+        Parameters
+        ----------
+        n
+            How many decisions to make; None for a single one.
+        unavailable
+            Labels of arms that may not be used this time, for example because a link is down now.
+
+        Returns
+        -------
+        Decision or list of Decision
+            One decision if ``n`` is None, else a list of ``n`` decisions. All of them may be open at the same time.
+
+        Raises
+        ------
+        InfeasibleError
+            No super arm is left without the unavailable and the retired arms.
         """
         wanted = f"a number of decisions, from 1 to {MOST_AT_ONCE}"
         count = 1 if n is None else _checks.integer("n", n, low=1, high=MOST_AT_ONCE, wanted=wanted)
@@ -151,17 +198,55 @@ class Study:
         return decisions[0] if n is None else decisions
 
     def tell(self, decision: int | Decision, outcomes: Mapping[Label, float], *, final: bool = True) -> bool:
-        """Outcomes of a decision by label, in the user's unit. Arms that are left out were not played.
+        """Tell the outcomes of a decision.
 
-        With ``final=False`` outcomes of other arms may follow. Returns True if this was news, False if the same was
-        told before.
+        Parameters
+        ----------
+        decision
+            The decision, or its id.
+        outcomes
+            Outcomes by label, in the user's unit. Arms that are left out count as not played.
+        final
+            False if outcomes of other arms of the decision may follow.
+
+        Returns
+        -------
+        bool
+            True if the report is new, False if the same content was told before.
+
+        Raises
+        ------
+        AlreadyToldError
+            The decision was told before with other content. The content told first stays valid.
+        ExpiredError
+            The decision has expired.
+        InputError
+            The decision, a label or an outcome is wrong.
         """
         return self.tell_many([(decision, outcomes)], final=final)[0]
 
     def tell_many(
         self, reports: Iterable[tuple[int | Decision, Mapping[Label, float]]], *, final: bool = True
     ) -> list[bool]:
-        """Several tells in one transaction: all of them count, or one is refused and none does."""
+        """Tell the outcomes of several decisions in one transaction. If one report is refused, none of them counts.
+
+        Parameters
+        ----------
+        reports
+            Pairs of a decision (or its id) and its outcomes by label, as in `tell`.
+        final
+            False if outcomes of other arms of these decisions may follow.
+
+        Returns
+        -------
+        list of bool
+            For each report, True if it is new and False if the same content was told before.
+
+        Raises
+        ------
+        AlreadyToldError, ExpiredError, InputError
+            As in `tell`. Nothing was changed.
+        """
         pairs = _pairs(reports)
         with self._log.turn() as turn:
             staged: dict[int, Entry] = {}
@@ -175,7 +260,7 @@ class Study:
                 body = tell_body(turn.fold, entry, outcomes, self.scale, final=final, late=late, moved=moved)
                 news.append(body is not None)
                 if body is not None:
-                    # One that counts where it arrives may push others beyond the limit, before they are applied.
+                    # A late tell adds an entry to the reorder window. That may push out the decisions of later reports.
                     moved = moved or entry.decision not in turn.fold.waiting
                     event = turn.add("tell" if final else "piece", body, entry.decision)
                     if len(pairs) > 1:
@@ -184,6 +269,7 @@ class Study:
         return news
 
     def _id(self, decision: int | Decision) -> int:
+        """The id of a decision; refuses a decision of another study."""
         if not isinstance(decision, Decision):
             return decision
         there, here = decision.study._log, self._log
@@ -192,12 +278,24 @@ class Study:
         return decision.id
 
     def _decision(self, fold: Fold, entry: Entry) -> Decision:
+        """The public form of an entry."""
         expires = self.settings.expires
         until = None if expires is None else entry.asked_at + expires
         return Decision(entry.decision, [fold.labels[key] for key in entry.arms], entry.asked_at, until, self)
 
     def retire(self, labels: Iterable[Label]) -> None:
-        """Do not use these arms from now on. What is known of them is kept, see `restore`."""
+        """Stop using some arms until they are restored. What is known about them is kept.
+
+        Parameters
+        ----------
+        labels
+            Labels of the arms.
+
+        Raises
+        ------
+        InputError
+            A label is unknown, or no feasible super arm would be left.
+        """
         names = _checks.labels("labels", labels)
         with self._log.turn() as turn:
             keys = [self._log.key(turn.fold, label) for label in names]
@@ -207,30 +305,58 @@ class Study:
             turn.add("retire", {"arms": keys})
 
     def restore(self, labels: Iterable[Label]) -> None:
-        """Use these arms again."""
+        """Use retired arms again.
+
+        Parameters
+        ----------
+        labels
+            Labels of the arms.
+        """
         names = _checks.labels("labels", labels)
         with self._log.turn() as turn:
             turn.add("restore", {"arms": [self._log.key(turn.fold, label) for label in names]})
 
     def reset(self, labels: Iterable[Label]) -> None:
-        """Forget the plays of these arms, because what they stand for was replaced.
+        """Forget the plays of some arms, because the things behind them were replaced.
 
-        Outcomes of decisions that were asked for before are of the old ones, also when they are told later.
+        A decision that was asked for before the reset belongs to the old arms. Its outcomes do not count for the new
+        ones, even if they are told after the reset.
+
+        Parameters
+        ----------
+        labels
+            Labels of the arms.
+
+        Raises
+        ------
+        InputError
+            A label is unknown, or the policy cannot forget.
         """
         names = _checks.labels("labels", labels)
         with self._log.turn() as turn:
             keys = [self._log.key(turn.fold, label) for label in names]
-            # A policy that cannot forget says so here, before anything changed.
+            # A policy that cannot forget raises here, before anything is changed.
             problem = turn.fold.arms.problem
             turn.fold.live.policy.rebase(problem, range(problem.n_arms))
             turn.add("reset", {"arms": keys})
 
     def set_problem(self, problem: Problem) -> None:
-        """Decide about another problem from now on: an arm is the same where its label is.
+        """Decide about another problem from now on. Arms with the same label stay the same arms.
 
-        New arms begin anew. Arms that are gone are forgotten, and begin anew should they return; `retire` keeps what
-        is known of them. A problem with code of the user's own is refused where the study had another such one: the
-        log could not be read again, since `rising_bandits.studies.open` is handed one.
+        New arms start without plays. Arms that the new problem lacks are forgotten, and start again without plays if
+        they return later. To keep what is known about an arm, use `retire` instead.
+
+        Parameters
+        ----------
+        problem
+            The new problem.
+
+        Raises
+        ------
+        InputError
+            The problem has no feasible super arm without the retired arms; or the policy cannot change its problem; or
+            the problem is the second one of this study that contains the user's own code. Such code is not stored, and
+            `rising_bandits.studies.open` accepts only one problem.
         """
         with self._log.turn() as turn:
             body = problem_body(problem, turn.fold.key_of)
@@ -247,14 +373,29 @@ class Study:
                 self._log.hand_in(problem)
 
     def import_plays(self, logs: Any, *, rounds: int | None = None) -> int:
-        """Take in plays that were made before, or elsewhere; returns how many.
+        """Add plays that were made elsewhere or before the study was created.
 
-        ``logs`` has the columns arm, play and outcome (in the user's unit) in anything that
-        `rising_bandits.theory.diagnose` takes. ``rounds`` is how many rounds lie behind them; by default, as many as
-        the arm with the most plays has, since fewer is impossible.
+        They count as the newest plays of their arms, after everything that was told before. Plays that are imported
+        twice count twice.
 
-        They count as the newest plays of their arms, after all that was told before, and what is imported twice
-        counts twice: there is no way to tell a repetition from more of the same.
+        Parameters
+        ----------
+        logs
+            A table with the columns arm, play and outcome, in any form that `rising_bandits.theory.diagnose` accepts.
+            Outcomes are in the user's unit.
+        rounds
+            How many rounds these plays took; by default the plays of the arm with the most plays, which is the least
+            number possible.
+
+        Returns
+        -------
+        int
+            The number of plays added.
+
+        Raises
+        ------
+        InputError
+            The table is wrong, or the policy acts on super arms and cannot learn from plays of single arms.
         """
         plays = read_plays(logs, self.scale)
         longest = max(len(raw) for _, raw, _ in plays)
@@ -268,26 +409,53 @@ class Study:
         return sum(map(len, raw))
 
     def history(self, *, last: int | None = None, since: datetime | timedelta | float | None = None) -> Any:
-        """A pandas DataFrame with a row for every outcome, in the order in which the policy learnt them.
+        """List all outcomes in a table, in the order in which the policy learnt them.
 
-        ``decision_id`` (missing for imported plays), ``arm``, ``play`` (1 is the arm's first since it began),
-        ``outcome`` in the user's unit, ``value`` in [0, 1], ``round``, ``asked_at``, ``told_at``, ``super_arm``, and
-        ``forgotten`` for plays from before a reset of the arm.
+        The columns are ``decision_id`` (missing for imported plays), ``arm``, ``play`` (1 is the arm's first play since
+        its last reset), ``outcome`` in the user's unit, ``value`` in [0, 1], ``round``, ``asked_at``, ``told_at``,
+        ``super_arm``, and ``forgotten`` (True for plays before a reset of the arm).
 
-        ``last`` keeps only so many rows, the newest. ``since`` keeps what was told since a time: a datetime with a
-        time zone, seconds since 1970, or a timedelta back from now. Both read only the part of a long log that they
-        need, from a snapshot on.
+        With ``last`` or ``since``, only the necessary part of the log is read, starting from a snapshot.
+
+        Parameters
+        ----------
+        last
+            Keep only this many rows, the newest ones.
+        since
+            Keep only what was told since this time: a datetime with a time zone, seconds since 1970, or a timedelta
+            back from now.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per outcome.
         """
         return history(self._log, last, since)
 
     def arms(self) -> list[Reason]:
-        """What is known of every base arm now (of every super arm for policies that act on those)."""
+        """List what is known about every arm now.
+
+        Returns
+        -------
+        list of Reason
+            One per base arm, or one per super arm for policies that act on super arms.
+        """
         return reasons(self.policy, self.scale)
 
     def explain(self, decision: int | Decision) -> Explanation:
-        """Why a decision was made, from what was known when it was asked for.
+        """Explain why a decision was made, from what was known when it was asked for.
 
-        For an old decision the log is read again from the last snapshot before it.
+        For an old decision, the log is read again from the last snapshot before it.
+
+        Parameters
+        ----------
+        decision
+            The decision, or its id.
+
+        Returns
+        -------
+        Explanation
+            The parts of the arms' indices, and the super arm that came second.
         """
         number = self._id(decision)
         with self._log.look() as (fold, reader):
@@ -301,22 +469,60 @@ class Study:
         return explain_choice(policy, arms, mask, self.scale, study=self.name, decision=entry.decision)
 
     def replay(self, policy: Policy) -> Replay:
-        """Re-decide the log with another policy; the report says what can and cannot be concluded from it."""
+        """Make the logged decisions again with another policy.
+
+        Parameters
+        ----------
+        policy
+            The other policy. It is not changed.
+
+        Returns
+        -------
+        Replay
+            How both compare. Printed, it says what can and what cannot be concluded.
+
+        Raises
+        ------
+        InputError
+            The problem of the study has changed, an arm was reset, or plays were imported.
+        """
         return replay(self._log, policy)
 
     def export(self, path: str | Path) -> Path:
-        """Write the whole log as Parquet (``.parquet``) or JSON lines (``.jsonl``); `load` makes a study of it again.
+        """Write the whole log to a file, from which `rising_bandits.studies.load` makes a study.
 
-        A row is an event, with arms by label and outcomes in the user's unit. The file is written aside and renamed.
+        A row is an event, with arms by label and outcomes in the user's unit. The file appears under its name only when
+        it is complete.
+
+        Parameters
+        ----------
+        path
+            The file: Parquet if it ends in ``.parquet``, JSON lines if it ends in ``.jsonl``.
+
+        Returns
+        -------
+        pathlib.Path
+            The file that was written.
         """
         return export(self._log, Path(path))
 
     def export_history(self, path: str | Path) -> Path:
-        """Write `history` as Parquet or JSON lines, for analysis or for `import_plays` elsewhere."""
+        """Write the rows of `history` to a file, for analysis or for `import_plays` of another study.
+
+        Parameters
+        ----------
+        path
+            The file: Parquet if it ends in ``.parquet``, JSON lines if it ends in ``.jsonl``.
+
+        Returns
+        -------
+        pathlib.Path
+            The file that was written.
+        """
         return export_history(self._log, Path(path))
 
     def close(self) -> None:
-        """Let go of the database; the study can still be used, and then opens it again."""
+        """Close the connection to the database. The next call opens a new one."""
         self._log.storage.close()
 
     def __enter__(self) -> Study:
@@ -332,7 +538,7 @@ class Study:
 
 
 def _pairs(reports: Any) -> list[tuple[Any, Any]]:
-    """Checked reports, before anything is looked up."""
+    """A list of the reports; refuses anything that is not pairs."""
     wanted = "reports must be pairs of a decision and its outcomes, as in [(1, {'a->b': 0.9})]"
     if isinstance(reports, str | Mapping) or not isinstance(reports, Iterable):
         raise InputError(f"{wanted}, got {reports!r}")

@@ -1,6 +1,7 @@
-"""Index rules: what is kept of every unit's outcomes, and the index that follows from it.
+"""Index rules: they keep what is needed of the outcomes of each unit, and compute its index.
 
-A unit is a base arm, or a super arm for policies that act on those. A rule is a NamedTuple of arrays and numbers
-with ``indices``, ``update`` and ``roomy`` registered (`rising_bandits.policies.rules.operations`), and may have the
-methods of `rising_bandits.policies.rules.operations.Rule`. Any Python object with methods of those names is a rule too.
+A unit is a base arm, or a super arm for policies that act on super arms. The state of a rule is a NamedTuple of arrays
+and numbers. The operations ``indices``, ``update`` and ``roomy`` are registered for its class
+(`rising_bandits.policies.rules.operations`). It may have the methods of
+`rising_bandits.policies.rules.operations.Rule`. A Python object with methods of these names is a rule too.
 """

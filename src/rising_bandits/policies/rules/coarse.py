@@ -1,16 +1,18 @@
-r"""The rising index in bounded memory: windows that begin and end at marks.
+r"""The rising index in bounded memory: windows of whole blocks.
 
-The window :math:`h = \lceil\varepsilon N\rceil` of `Rising` grows with the plays, and so does its memory. Here
-only sums over blocks of :math:`s` plays are kept, :math:`s` a power of two that doubles as :math:`N` grows. The
-index is that of the last full block: with :math:`n = s\lfloor N/s\rfloor` and :math:`h_s` the window of
-:math:`n` plays, rounded up to whole blocks, it is exactly the rising index of an arm with :math:`n` plays and
-window :math:`h_s`. Blocks merge once a window holds :math:`2R` of them, ``R`` the resolution, so that
+The window :math:`h = \lceil\varepsilon N\rceil` of `Rising` grows with the plays, and so does its memory. This rule
+keeps only sums over blocks of :math:`s` plays, where :math:`s` is a power of two that doubles as :math:`N` grows.
+
+Let :math:`n = s\lfloor N/s\rfloor` be the plays in full blocks. Let :math:`h_s` be the window of :math:`n` plays,
+rounded up to whole blocks (or down, if that is needed to keep :math:`2 h_s \le n`). The index is exactly the rising
+index of an arm with :math:`n` plays and window :math:`h_s`. Blocks are merged in pairs when a window contains
+:math:`2R` of them, where ``R`` is the resolution. So
 
 .. math:: N - n < s \le h_s / R, \qquad 0 \le h_s - h < s
 
-(:math:`h_s` is rounded down where that is needed to keep :math:`2 h_s \le n`), at most :math:`4R + 8` blocks of
-two numbers are kept per unit, whatever :math:`N` is, and up to :math:`h < 2R` nothing is rounded.
-It is an index of the same form over a window of real plays, so optimism holds as for the exact one.
+(without the rounding down). At most :math:`4R + 8` blocks of two numbers are kept per unit, whatever :math:`N` is.
+While :math:`h < 2R` nothing is rounded. The index has the same form as the exact one, over a window of real plays, so
+it is optimistic too.
 """
 
 from __future__ import annotations
@@ -35,11 +37,11 @@ class Coarse(NamedTuple):
     step: Ints
     """Plays in a block, a power of two."""
     held: Ints
-    """Full blocks that are kept, the newest last."""
+    """The number of full blocks that are kept."""
     blocks: Floats
-    """Per unit and block: the sum of its outcomes, and the sum weighted by age inside the block."""
+    """Per unit and block: the sum of its outcomes, and their sum weighted by age in the block. The newest is last."""
     partial: Floats
-    """Per unit: the same two sums of the block that is not full yet."""
+    """Per unit: the same two sums for the block that is not full yet."""
     average: Floats
     level: Floats
     slope: Floats
@@ -64,7 +66,7 @@ class Coarse(NamedTuple):
             need = 2 * effective_window(marked, step, self.epsilon) // step if marked > 1 else 0
             if not need <= held <= min(self.blocks.shape[1], plays // step):
                 raise InputError(f"state holds {held} blocks of {step} plays for an arm with {plays}")
-            # The next full block must find the window that it closes within the blocks.
+            # When the next block is full, the window must fit into the blocks.
             if window_of(marked + step, self.epsilon) >= 4 * self.resolution * step:
                 raise InputError(f"state holds blocks of {step} plays for an arm with {plays}, which are too short")
         check_coefficients(
@@ -101,7 +103,7 @@ def make_coarse(
 
 @compiled
 def _append(state: Coarse, unit: int) -> None:
-    """The partial block is full: keep it, over the oldest one where there is no room."""
+    """Append the partial block, which is full. If there is no room, drop the oldest block."""
     blocks, partial, held = state.blocks[unit], state.partial[unit], state.held[unit]
     if held == blocks.shape[0]:
         for place in range(1, held):
@@ -114,13 +116,13 @@ def _append(state: Coarse, unit: int) -> None:
 
 @compiled
 def _merge(state: Coarse, unit: int) -> None:
-    """Two blocks become one of twice the length; the number of plays so far is a multiple of that."""
+    """Merge blocks in pairs. The number of plays so far must be a multiple of the new block length."""
     blocks, held, step = state.blocks[unit], state.held[unit], state.step[unit]
     start = held % 2
     for place in range(held // 2):
         first, second = start + 2 * place, start + 2 * place + 1
         total = blocks[first, 0] + blocks[second, 0]
-        # The older half is one step older than its own end says.
+        # In the merged block, the outcomes of the older block are ``step`` plays older.
         aged = blocks[first, 1] + step * blocks[first, 0] + blocks[second, 1]
         blocks[place, 0], blocks[place, 1] = total, aged
     for place in range(held // 2, held):
@@ -131,7 +133,7 @@ def _merge(state: Coarse, unit: int) -> None:
 
 @compiled
 def effective_window(marked: int, step: int, epsilon: float) -> int:
-    """The window at ``marked`` plays in whole blocks of ``step``, two of which fit.
+    """The window after ``marked`` plays, in whole blocks of ``step`` plays. Two windows fit into the plays.
 
     >>> [effective_window(n, 4, 0.125) for n in (64, 68, 72)]
     [8, 12, 12]

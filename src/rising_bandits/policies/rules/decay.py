@@ -1,9 +1,8 @@
-r"""What an arm brings on average over the plays to come, if its slope falls from here on; closed forms.
+r"""Closed forms for the mean outcome of an arm over its next plays, if its slope falls like a power.
 
-From play :math:`N` on let the slope fall at least like a power, with a start that is pushed back by a
-patience of :math:`a` plays:
-:math:`\gamma(N+u) \le \gamma(N)\,\big(\tfrac{A}{A+u}\big)^c` with :math:`A = N + a`. For :math:`c = 0`
-that is concavity alone. Then after :math:`x` more plays an arm has risen by at most its slope times
+Assume that from play :math:`N` on the slope :math:`\gamma` falls at least like a power, after a patience of :math:`a`
+plays: :math:`\gamma(N+u) \le \gamma(N)\,\big(\tfrac{A}{A+u}\big)^c` with :math:`A = N + a`. For :math:`c = 0` this is
+concavity. Then after :math:`x` more plays the arm has risen by at most its slope times
 
 .. math::
 
@@ -11,11 +10,11 @@ that is concavity alone. Then after :math:`x` more plays an arm has risen by at 
     \begin{cases}
         x & c = 0 \\
         A \log(1 + x/A) & c = 1 \\
-        \frac{A}{1-c}\big((1+x/A)^{1-c} - 1\big) & \text{otherwise,}
+        \frac{A}{1-c}\big((1+x/A)^{1-c} - 1\big) & \text{otherwise.}
     \end{cases}
 
-and what it brings on average over the next :math:`m` plays is at most
-:math:`\frac1m \int_0^m \min(1, \ell + s\,\Phi(x))\,dx`, because outcomes end at 1.
+Outcomes are at most 1. So for an arm with level :math:`\ell` and slope :math:`s`, the mean over the next :math:`m`
+plays is at most :math:`\frac1m \int_0^m \min(1, \ell + s\,\Phi(x))\,dx`.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ def rise(start: float, plays: float, decay: float) -> float:
         return 2.0 * start * (math.sqrt(1.0 + ratio) - 1.0)
     if decay == 1.0:
         return start * math.log1p(ratio)
-    # Through exponential and logarithm no digits are lost as the decay comes near to 1.
+    # With expm1 and log1p no digits are lost for a decay near 1.
     return start * math.expm1((1.0 - decay) * math.log1p(ratio)) / (1.0 - decay)
 
 
@@ -48,8 +47,8 @@ def mean_rise(start: float, plays: float, decay: float) -> float:
     r"""The mean of `rise` over the next ``plays`` plays.
 
     With :math:`r = m/A`, :math:`d = 1 - c` and :math:`E = (1+r)^d - 1` it is
-    :math:`\frac{A}{1+d}\big(\frac{1+r}{r}\cdot\frac{E}{d} - 1\big)`, which keeps its digits as c comes near to 1;
-    near 2 the same with :math:`(1+r)^{1+d} - 1` does.
+    :math:`\frac{A}{1+d}\big(\frac{1+r}{r}\cdot\frac{E}{d} - 1\big)`, which loses no digits
+    for c near 1. For c near 2 an equal formula with :math:`(1+r)^{1+d} - 1` is used.
 
     >>> mean_rise(100.0, 300.0, 0.0), round(mean_rise(100.0, 300.0, 0.5), 3)
     (150.0, 111.111)
@@ -58,11 +57,11 @@ def mean_rise(start: float, plays: float, decay: float) -> float:
         return 0.5 * plays
     ratio = plays / start
     if ratio < 1e-4:
-        # The closed forms lose their digits here; two terms of the series are exact to rounding.
+        # The closed forms lose digits here. Two terms of the series are exact up to rounding.
         return 0.5 * plays * (1.0 - decay * ratio / 3.0)
     rest = 1.0 - decay
     if decay == 0.5:
-        # The default decay, without the cost of a logarithm.
+        # The default decay, without a logarithm, to save time.
         return 2.0 * start * (((1.0 + ratio) * math.sqrt(1.0 + ratio) - 1.0) / (1.5 * ratio) - 1.0)
     length = math.log1p(ratio)
     if abs(1.0 + rest) < 0.5:
@@ -74,7 +73,7 @@ def mean_rise(start: float, plays: float, decay: float) -> float:
 
 @compiled
 def plays_to_rise(start: float, height: float, decay: float) -> float:
-    """The inverse of `rise`: after how many plays an arm of slope 1 has risen by ``height``, which it must reach.
+    """The inverse of `rise`: after how many plays an arm of slope 1 has risen by ``height``; infinite if never.
 
     >>> plays_to_rise(100.0, 200.0, 0.5)
     300.0
@@ -85,7 +84,7 @@ def plays_to_rise(start: float, height: float, decay: float) -> float:
         root = 1.0 + 0.5 * height / start
         return start * (root * root - 1.0)
     if decay == 1.0:
-        # Beyond this the exponential leaves the range of floats.
+        # Beyond this the exponential overflows.
         return start * math.expm1(height / start) if height < 700.0 * start else math.inf
     inside = (1.0 - decay) * height / start
     if inside <= -1.0:

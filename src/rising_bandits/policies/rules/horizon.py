@@ -1,4 +1,4 @@
-"""The index of `HorizonCRUCB`: an arm's mean over the rounds left, bounded by lines through its past."""
+"""The index of `HorizonCRUCB`: a bound on an arm's mean outcome over the rounds left."""
 
 from __future__ import annotations
 
@@ -16,24 +16,26 @@ from rising_bandits.policies.rules.prefix_sums import fit, push, step_of
 from rising_bandits.policies.rules.terms import AVERAGE, BONUS, IMPROVEMENT
 
 SHORTEST = 16
-"""A window that is not the whole past holds at least so many plays: shorter ones mostly see noise."""
+"""The least number of plays in a window, except for the window of all plays. Shorter windows show mostly noise."""
 
 
 class Outlook(NamedTuple):
-    """State of the index: counts, prefix sums, the lines through each unit's windows, and its index."""
+    """State of the index: counts, prefix sums, the lines through each unit's windows, and cached indices."""
 
     plays: Ints
     sums: Floats
     lines: Floats
-    """Per unit and window: mean, slope and size; a size of 0 where the past is too short for the window."""
+    """Per unit and window: mean, slope and size of the line; the size is 0 if there are too few plays."""
     value: Floats
+    """The cached index of each unit."""
     stamp: Ints
-    """The round whose index ``value`` is; -1 where the lines have changed since."""
+    """The round of the cached index; -1 if the lines have changed since."""
     noise: Floats
-    """Sigma; then, where it is measured: half the sum of squared steps, their number, the number to look again at."""
+    """Sigma. If it is measured, also half the sum of squared steps, their number, and the number at the next update."""
     last: Floats
+    """The last outcome of each unit."""
     horizon: int
-    """0 where it is unknown."""
+    """The horizon; 0 if it is unknown."""
     ahead: int
     measured: bool
     constant: float
@@ -41,7 +43,7 @@ class Outlook(NamedTuple):
     decay: float
     patience: float
     share: float
-    """The part of the arms that a super arm holds."""
+    """The largest size of a super arm, divided by the number of arms."""
     largest: bool
     """Whether the reward is the largest outcome."""
 
@@ -51,16 +53,16 @@ class Outlook(NamedTuple):
         return False
 
     def inheritance(self) -> dict[str, str]:
-        """What `rebase` has to know: the noise belongs to all units, and indices are made anew on another problem."""
+        """For `rebase`: the noise is copied as a whole, and cached indices are not copied."""
         return {"noise": "whole", "stamp": "none"}
 
     def check(self) -> None:
         short = self.plays < 2
         known = np.isfinite(self.value) | (short & np.isposinf(self.value)) | (~short & (self.stamp < 0))
         if not known.all() or not all(np.isfinite(part).all() for part in (self.sums, self.lines, self.last)):
-            raise InputError("state holds sums, lines or indices that are no finite numbers")
+            raise InputError("state holds sums, lines or indices that are not finite numbers")
         if not np.isfinite(self.noise).all() or (self.noise < 0.0).any() or self.noise[2] == 0.0:
-            raise InputError("state holds a measure of noise that is no finite number of at least 0")
+            raise InputError("state holds a measure of noise that is not a finite number of at least 0")
         if (self.lines[..., 2] < 0.0).any() or ((self.lines[..., 2] > 0.0) & (self.lines[..., 2] < 2.0)).any():
             raise InputError("state holds lines through fewer than two plays")
 
@@ -71,10 +73,10 @@ class Outlook(NamedTuple):
 
 @compiled
 def clock(t: int, scale: int) -> int:
-    """``t`` rounded down to a power of two that is at most a 64th of ``scale`` (to 1 where that is less).
+    """Round ``t`` down to a multiple of the largest power of two that is at most a 64th of ``scale`` (at least 1).
 
-    Rounds are read on this clock by what is past or left, whichever is less, and an arm's plays by
-    themselves. Then an index holds for a while, which makes a round cheap.
+    Rounds are rounded with the number of rounds so far or left as the scale, whichever is less. Plays are rounded with
+    themselves as the scale. So an index stays valid for several rounds, which saves time.
 
     >>> [clock(t, t) for t in (100, 129, 1001, 50_001)], clock(50_001, 500)
     ([100, 128, 1000, 49664], 50000)
@@ -91,7 +93,7 @@ def _update(state: Outlook, unit: int, outcome: float) -> None:
     state.plays[unit] = plays
     step = step_of(plays)
     push(state.sums[unit], plays, step, outcome)
-    # The grid's step is an eighth of the plays, the clock's another eighth of that.
+    # The step of the grid is about an eighth of the plays. The step of the clock is an eighth of that.
     if plays > 1 and (step <= 3 or plays & ((1 << (step - 3)) - 1) == 0):
         lines = state.lines[unit]
         for halvings in range(lines.shape[0]):
@@ -101,7 +103,7 @@ def _update(state: Outlook, unit: int, outcome: float) -> None:
     if state.measured:
         noise = state.noise
         if plays > 1:
-            # Half the squared step of neighbours is the variance, whatever slow trend the arm follows.
+            # The mean of half the squared steps is the variance, even if the arm rises slowly.
             jump = outcome - state.last[unit]
             noise[1] += 0.5 * (jump * jump)
             noise[2] += 1.0
@@ -126,7 +128,7 @@ def _evaluate(state: Outlook, unit: int, now: int) -> float:
     width = state.noise[0] * root
     start = plays + state.patience * horizon
     ahead = mean_rise(start, float(left), state.decay)
-    # The lines hold until the clock of this unit moves on, so they are drawn to the last play before that.
+    # The lines are used until the clock of this unit advances. So they are extended to the last play before that.
     beyond = max(0, (1 << max(0, step_of(plays) - 3)) - 1)
     best = np.inf
     lines = state.lines[unit]
@@ -140,7 +142,7 @@ def _evaluate(state: Outlook, unit: int, now: int) -> float:
         high = mean + width / math.sqrt(size) + steep * middle
         best = min(best, mean_outlook(high, steep, start, float(left), state.decay))
         if not state.proved:
-            # The mean of the line is one number: its own deviation is less than those of level and slope together.
+            # The deviation of the extended line's mean is less than the deviations of level and slope together.
             reach = middle + ahead
             best = min(best, mean + max(0.0, slope) * reach + width * math.sqrt(1.0 / size + reach * reach / spread))
     return float(best)
@@ -148,7 +150,7 @@ def _evaluate(state: Outlook, unit: int, now: int) -> float:
 
 @compiled
 def _today(lines: Floats) -> float:
-    """The mean of the shortest window there is."""
+    """The mean of the shortest window."""
     place = 0
     while place + 1 < lines.shape[0] and lines[place + 1, 2] > 0.0:
         place += 1
@@ -156,7 +158,7 @@ def _today(lines: Floats) -> float:
 
 
 def outlook_terms(state: Outlook, t: int) -> tuple[Floats, Floats, Floats]:
-    """Per unit the recent average, the index without noise, and the index; NaN below two plays."""
+    """Per unit: the recent average, the index for sigma 0, and the index; NaN for fewer than two plays."""
     values = np.full((3, state.plays.size), np.nan)
     calm = state._replace(noise=np.zeros_like(state.noise))
     now = _now(state, t)
@@ -168,12 +170,13 @@ def outlook_terms(state: Outlook, t: int) -> tuple[Floats, Floats, Floats]:
 
 @compiled
 def _now(state: Outlook, t: int) -> int:
-    """The round as the clock shows it."""
+    """The round, rounded by `clock`."""
     return clock(t, t if state.horizon == 0 else max(1, min(t, state.horizon - t + 1)))
 
 
 @compiled
 def _refresh(state: Outlook, unit: int, now: int) -> None:
+    """Compute the cached index of a unit if it is out of date."""
     if state.stamp[unit] != now and state.plays[unit] > 1:
         state.value[unit] = _evaluate(state, unit, now)
         state.stamp[unit] = now
@@ -181,7 +184,10 @@ def _refresh(state: Outlook, unit: int, now: int) -> None:
 
 @compiled
 def _keep_best(state: Outlook, out: Floats) -> None:
-    """One place goes to the arm that is best today: then the others can be tried at no loss."""
+    """Raise the index of the arm with the best recent average, so that it is in the super arm.
+
+    With the largest outcome as the reward, the other arms can then be tried without loss.
+    """
     best = 0
     for unit in range(1, out.size):
         if _today(state.lines[unit]) > _today(state.lines[best]):
@@ -190,7 +196,7 @@ def _keep_best(state: Outlook, out: Floats) -> None:
 
 
 def _all_indices(state: Outlook, t: int, rng: object, out: Floats) -> None:
-    """`_indices` that looks only at the units whose index has to be computed."""
+    """`_indices` in plain Python. It visits only units whose index is out of date."""
     now = _now(state, t)
     for unit in np.flatnonzero((state.stamp != now) & (state.plays > 1)).tolist():
         _refresh(state, unit, now)

@@ -1,4 +1,4 @@
-"""What every index rule can do, in plain Python and in compiled code alike."""
+"""The operations of index rules. They work in plain Python and in compiled code."""
 
 from __future__ import annotations
 
@@ -15,40 +15,40 @@ def indices(state: Any, t: int, rng: Any, out: Any) -> None:
 
 @operation
 def update(state: Any, unit: int, outcome: float) -> None:
-    """Take in one more outcome of a unit."""
+    """Learn an outcome of a unit."""
 
 
 @optional_operation
 def assume(state: Any, unit: int, value: float) -> None:
-    """Give a unit without plays this index in place of an infinite one.
+    """Set the index of a unit without plays, which is infinite otherwise.
 
-    Used for units that cannot get their first plays. Only rules whose index is infinite at first need it.
+    It is used for units that cannot get first plays. Only rules whose index is infinite at first need it.
     """
 
 
 @operation
 def roomy(state: Any, pushes: int) -> bool:
-    """Whether ``pushes`` outcomes can be taken in before Python must add memory."""
+    """Whether ``pushes`` more outcomes can be learnt before Python must add memory."""
     raise NotImplementedError
 
 
 class Rule(Protocol):
-    """What a rule's state may have beside the operations; only ``plays`` is required."""
+    """The attributes that the state of a rule may have, beside the operations. Only ``plays`` is required.
+
+    If it has a field ``rings`` (`rising_bandits.policies.rules.rings`), the policy adds memory to it.
+    """
 
     plays: Ints
     """Plays of every unit."""
 
-    def with_room(self, pushes: int) -> Any:
-        """The same state with memory for ``pushes`` more outcomes."""
-
     def check(self) -> None:
-        """Raise `InputError` where the state, as read from a file, is none that plays could have led to.
+        """Raise `InputError` if the state, which was read from a file, cannot be the result of plays.
 
         Shapes and types were checked before. After this check no operation may read or write outside its arrays.
         """
 
     def terms(self, t: int) -> dict[str, Floats] | None:
-        """What the indices at round ``t`` are made of, by name and per unit; NaN for units without an index."""
+        """The parts of the indices at round ``t``, by name, one number per unit; NaN for units without an index."""
 
     def inheritance(self) -> dict[str, str]:
-        """Arrays that `Policy.rebase` does not carry over unit by unit: ``"whole"`` or ``"none"``, by name."""
+        """Arrays that `Policy.rebase` copies as a whole (``"whole"``) or not at all (``"none"``), by name."""

@@ -1,10 +1,9 @@
-r"""Sums over windows of the last N, N/2, N/4, ... outcomes in O(1) per play and a fixed memory per unit.
+r"""Sums over windows of the last N, N/2, N/4, ... outcomes, in O(1) time per play and fixed memory per unit.
 
-A window sum is the difference of two prefix sums. Prefix sums are kept at the multiples of a grid
-whose step is the largest power of two of at most N/8 (1 at first), so a unit keeps at most 16 of
-them, whatever N is; when N reaches the next power of two every other one is dropped. A window of
-N/2^k plays starts at the grid point at or before its first play: it is never shorter than asked
-and at most N/8 longer.
+A window sum is the difference of two prefix sums. Prefix sums are kept on a grid of plays. The step of the grid is the
+largest power of two of at most N/8 (at least 1). So at most 16 prefix sums are kept per unit, whatever N is. When N
+reaches the next power of two, every other one is dropped. A window of N/2^k plays starts at the last grid point before
+its first play. So it is never shorter than N/2^k, and longer by at most N/8.
 """
 
 from __future__ import annotations
@@ -15,11 +14,11 @@ from rising_bandits._checks import Floats
 from rising_bandits._compile import compiled
 
 POINTS = 16
-"""Grid points 0 to 15; the row after them holds the sums over all plays."""
+"""The number of grid points. The row after them has the sums over all plays."""
 
 
 def make_sums(n_units: int) -> Floats:
-    """Room for the prefix sums of x and of l·x (l is the number of the play, from 1) of every unit."""
+    """Empty prefix sums of x and of l·x for each unit, where l is the number of the play, from 1."""
     return np.zeros((n_units, POINTS + 1, 2), dtype=np.float64)
 
 
@@ -38,14 +37,14 @@ def step_of(plays: int) -> int:
 
 @compiled
 def push(sums: Floats, plays: int, step: int, outcome: float) -> None:
-    """Add the outcome of play number ``plays`` to the sums of one unit; ``step`` is that of the grid."""
+    """Add the outcome of play number ``plays`` to the sums of one unit; ``step`` is `step_of` this number."""
     total = sums[POINTS]
     total[0] += outcome
     total[1] += plays * outcome
     if plays & ((1 << step) - 1) != 0:
         return
     if step > 0 and plays == 8 << step:
-        # The step has just doubled: what was point 2p is point p now.
+        # The step has just doubled: point 2p becomes point p.
         for point in range(1, 8):
             sums[point, 0] = sums[2 * point, 0]
             sums[point, 1] = sums[2 * point, 1]
@@ -55,7 +54,7 @@ def push(sums: Floats, plays: int, step: int, outcome: float) -> None:
 
 @compiled
 def start_of(plays: int, halvings: int, step: int) -> int:
-    """How many of ``plays`` plays lie before the window of the last ``plays / 2**halvings``.
+    """How many plays are before the window of the last ``plays / 2**halvings`` plays.
 
     >>> [start_of(1000, k, step_of(1000)) for k in range(4)]
     [0, 448, 704, 832]

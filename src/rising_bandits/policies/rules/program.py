@@ -7,8 +7,8 @@ For a unit played :math:`N` times, with :math:`h = \lfloor N/4 \rfloor`, at roun
     \frac1h \Big( \sum_{l=N-h+1}^{N} X(l) + \max\big(0,\; (t-N+1)\,\tfrac{X(N)-X(N-h)}{h}\big) \Big)
     + \sigma\,(t-N+h-1)\sqrt{\frac{C \log t}{h^3}},
 
-and at least 1e-6. Of the sum over slopes only the last summand is left, and only where it is positive. Below four plays
-the index is infinite.
+and at least 1e-6. Of the sum over slopes only the last summand is kept, and only if it is positive. The index is
+infinite for fewer than four plays.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ import numpy as np
 from rising_bandits._checks import Floats, Ints
 from rising_bandits.errors import InputError
 from rising_bandits.policies.rules.operations import assume, indices, roomy, update
-from rising_bandits.policies.rules.rings import Rings, grow, has_room, make_rings, read, with_room, write
+from rising_bandits.policies.rules.rings import Rings, grow, has_room, make_rings, read, write
 from rising_bandits.policies.rules.terms import AVERAGE, BONUS, IMPROVEMENT
 
 QUARTER = 4
 """A window is a quarter of the plays."""
 LEAST = 1e-6
+"""The smallest index."""
 
 
 class Program(NamedTuple):
@@ -36,9 +37,9 @@ class Program(NamedTuple):
     total: Floats
     """The sum of the outcomes in the window."""
     rise: Floats
-    """The last outcome minus the one before its window, over the window."""
+    """The last outcome minus the outcome just before the window, divided by the window."""
     unplayed: Floats
-    """The index of each unit below four plays."""
+    """The index of each unit while it has fewer than four plays."""
     rings: Rings
     sigma: float
     constant: float
@@ -48,9 +49,6 @@ class Program(NamedTuple):
         """Whether it uses the generator."""
         return False
 
-    def with_room(self, pushes: int) -> Program:
-        return self._replace(rings=with_room(self.rings, pushes))
-
     def check(self) -> None:
         held = self.plays // QUARTER
         if (self.rings.capacity < np.minimum(self.plays, held + 1)).any():
@@ -58,7 +56,7 @@ class Program(NamedTuple):
         if not ((self.total >= -1e-6) & (self.total <= held + 1e-6)).all() or not (np.abs(self.rise) <= 1.0).all():
             raise InputError("state holds sums or slopes of outcomes that its windows cannot have")
         if np.isnan(self.unplayed).any():
-            raise InputError("state holds an index of an unplayed arm that is no number")
+            raise InputError("state holds an index of an unplayed arm that is not a number")
 
     def terms(self, t: int) -> dict[str, Floats]:
         known = self.plays >= QUARTER
@@ -90,7 +88,7 @@ def _update(state: Program, unit: int, outcome: float) -> None:
     before = state.plays[unit]
     rings = state.rings
     old, h = before // QUARTER, (before + 1) // QUARTER
-    # The window and the outcome before it, of this play and of the next.
+    # Room for the window and the outcome before it, for this play and the next.
     if h + 2 > rings.capacity[unit]:
         grow(rings, unit, before)
     leaving = read(rings, unit, before + 1 - old) if h == old and old > 0 else 0.0
@@ -99,7 +97,7 @@ def _update(state: Program, unit: int, outcome: float) -> None:
     if h > 0:
         state.total[unit] += outcome - leaving
         if old == 0:
-            # The first window: one outcome, the newest.
+            # The first window contains only the newest outcome.
             state.total[unit] = outcome
         state.rise[unit] = (outcome - read(rings, unit, before + 1 - h)) / h
 

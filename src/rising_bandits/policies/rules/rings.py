@@ -1,9 +1,8 @@
-"""Ring buffers: the last outcomes of every unit in memory that follows its window.
+"""Ring buffers for the last outcomes of each unit. They grow with the window of the unit.
 
-Each unit owns one ring, whose capacity is a power of two, inside a shared pool. A full ring moves to
-one of twice the capacity, and the place that it leaves goes to a free list for the next unit that grows to
-that size. The pool is the only array that is ever replaced, and only between rounds, so compiled
-code never allocates.
+Each unit has one ring inside a shared pool. Its capacity is a power of two. A ring that is too small moves to a new
+place with twice the capacity. The old place goes to a free list, for the next ring that needs that capacity. Only the
+pool is ever replaced, and only between rounds, so compiled code never allocates memory.
 """
 
 from __future__ import annotations
@@ -18,17 +17,22 @@ from rising_bandits._compile import compiled
 from rising_bandits.errors import InputError
 
 SMALLEST = 4
+"""The smallest capacity."""
 _CLASSES = 62
+"""The number of free lists, one per capacity."""
 
 
 class Rings(NamedTuple):
-    """Rings of outcomes; play number ``l`` of an arm is at ``offset + (l & (capacity - 1))``."""
+    """Rings of outcomes. Play number ``l`` of an arm is at ``offset + (l & (capacity - 1))`` in the pool."""
 
     pool: Floats
+    """The memory of all rings."""
     offset: Ints
+    """Where the ring of each arm begins."""
     capacity: Ints
+    """The capacity of each ring."""
     book: Ints
-    """Position 0: first unused place of the pool; 1: largest capacity; 2 + c: free list of size 2**c."""
+    """Place 0: the first unused place of the pool; 1: the largest capacity; 2 + c: the free list of capacity 2**c."""
 
 
 def make_rings(n_arms: int) -> Rings:
@@ -50,9 +54,9 @@ def make_rings(n_arms: int) -> Rings:
 
 
 def with_room(rings: Rings, pushes: int) -> Rings:
-    """The same rings with a pool that can take ``pushes`` growths of the largest ring.
+    """The rings with a pool in which the largest ring can grow ``pushes`` times.
 
-    The new part is not touched, so the system lends it without backing it by memory.
+    The new part of the pool is not written, so the operating system does not use memory for it yet.
     """
     used, largest = int(rings.book[0]), int(rings.book[1])
     need = used + 2 * largest * pushes
@@ -67,19 +71,19 @@ def with_room(rings: Rings, pushes: int) -> Rings:
 
 @compiled
 def has_room(rings: Rings, pushes: int) -> bool:
-    """Whether ``pushes`` arms may be pushed to without a larger pool."""
+    """Whether ``pushes`` outcomes can be written without a larger pool."""
     return bool(rings.book[0] + 2 * rings.book[1] * pushes <= rings.pool.size)
 
 
 @compiled
 def read(rings: Rings, arm: int, play: int) -> float:
-    """The outcome of play number ``play`` (from 1) of an arm, if its ring still holds it."""
+    """The outcome of play number ``play`` (from 1) of an arm. The ring must still contain it."""
     return float(rings.pool[rings.offset[arm] + (play & (rings.capacity[arm] - 1))])
 
 
 @compiled
 def write(rings: Rings, arm: int, play: int, outcome: float) -> None:
-    """Store the outcome of play number ``play``, over the oldest one where the ring is full."""
+    """Write the outcome of play number ``play``. If the ring is full, it replaces the oldest outcome."""
     rings.pool[rings.offset[arm] + (play & (rings.capacity[arm] - 1))] = outcome
 
 
@@ -96,7 +100,7 @@ def grow(rings: Rings, arm: int, plays: int) -> None:
     else:
         new = rings.book[0]
         rings.book[0] = new + 2 * size
-    # Older outcomes are gone; zeros in their place keep saved states free of what lay there before.
+    # Cleared, so that saved states do not depend on what was here before.
     for place in range(new, new + 2 * size):
         rings.pool[place] = 0.0
     for play in range(max(1, plays - size + 1), plays + 1):
@@ -110,7 +114,7 @@ def grow(rings: Rings, arm: int, plays: int) -> None:
 
 @compiled
 def newest(rings: Rings, plays: Ints, out: Floats) -> int:
-    """Copy what every ring still holds, arm by arm and oldest first; return how many numbers.
+    """Copy the outcomes in the rings to ``out``, arm by arm and oldest first. Return their number.
 
     ``out`` must have room for ``sum(min(plays, capacity))`` numbers.
     """
@@ -124,7 +128,7 @@ def newest(rings: Rings, plays: Ints, out: Floats) -> int:
 
 @compiled
 def refill(rings: Rings, plays: Ints, held: Floats) -> None:
-    """The inverse of `newest`, on rings whose offsets and capacities are already those of old."""
+    """The inverse of `newest`, for rings with the same capacities."""
     at = 0
     for arm in range(plays.size):
         for play in range(max(1, plays[arm] - rings.capacity[arm] + 1), plays[arm] + 1):
@@ -133,14 +137,14 @@ def refill(rings: Rings, plays: Ints, held: Floats) -> None:
 
 
 def dump_rings(rings: Rings, plays: Ints) -> dict[str, Floats | Ints]:
-    """What has to be saved: capacities and the outcomes still held."""
+    """What has to be saved: the capacities, and the outcomes in the rings."""
     held = np.empty(int(np.minimum(plays, rings.capacity).sum()), dtype=np.float64)
     newest(rings, plays, held)
     return {"capacity": rings.capacity.copy(), "held": held}
 
 
 def load_rings(capacity: Ints, held: Floats, plays: Ints) -> Rings:
-    """Rings with the same contents as those that were dumped, packed without gaps.
+    """The inverse of `dump_rings`. The new pool has no gaps.
 
     >>> rings = make_rings(2)
     >>> write(rings, 1, 1, 0.5)
@@ -161,9 +165,9 @@ def load_rings(capacity: Ints, held: Floats, plays: Ints) -> Rings:
 
 
 def check_rings(capacity: Ints, held: Floats, plays: Ints) -> None:
-    """Refuse capacities and outcomes that no plays could have led to, before any memory is asked for."""
+    """Refuse capacities and outcomes that cannot be the result of plays, before memory is allocated."""
     powers = (capacity >= SMALLEST) & (capacity & (capacity - 1) == 0)
-    # A ring doubles when it is full at the latest, and a little before where two windows must fit.
+    # A ring grows when it is full, or a little earlier if two windows must fit.
     if not powers.all() or (capacity > np.maximum(SMALLEST, 4 * (plays + 4))).any():
         raise InputError(f"state holds impossible capacities of its buffers: {capacity[:8].tolist()}")
     expected = int(np.minimum(plays, capacity).sum())
@@ -174,7 +178,7 @@ def check_rings(capacity: Ints, held: Floats, plays: Ints) -> None:
 
 
 def copy_rings(rings: Rings) -> Rings:
-    """An independent copy; of the pool only what is in use."""
+    """An independent copy. Only the used part of the pool is copied."""
     used = int(rings.book[0])
     pool = np.empty(rings.pool.size, dtype=np.float64)
     pool[:used] = rings.pool[:used]
@@ -182,7 +186,7 @@ def copy_rings(rings: Rings) -> Rings:
 
 
 def rearrange_rings(rings: Rings, plays: Ints, units: Ints, begin: Bools) -> Rings:
-    """Rings for other units: ``units[u]`` is the old arm whose outcomes unit ``u`` keeps, unless it begins anew.
+    """Rings for other units. Unit ``u`` gets the outcomes of the old arm ``units[u]``, or none if ``begin[u]`` is True.
 
     >>> rings = make_rings(2)
     >>> write(rings, 1, 1, 0.5)

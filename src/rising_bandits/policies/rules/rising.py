@@ -1,21 +1,20 @@
-r"""The Future-UCB index of rising bandits in O(1) per play, whatever the window.
+r"""The Future-UCB index of rising bandits, in O(1) time per play for any window.
 
-For a unit played :math:`N` times, window :math:`h` and round :math:`t` (*Combinatorial Rising Bandits*, Section 4;
-Metelli et al., *Stochastic Rising Bandits*, ICML 2022, for the single-arm form)
+For a unit with :math:`N` plays and window :math:`h`, the index at round :math:`t` is (*Combinatorial Rising Bandits*,
+Section 4; Metelli et al., *Stochastic Rising Bandits*, ICML 2022, for single arms)
 
 .. math::
 
     \frac1h \sum_l X(l) + \frac1h \sum_l (t-l)\,\frac{X(l)-X(l-h)}{h}
     + \sigma\,(t-N+h-1)\sqrt{\frac{C \log t}{h^3}}, \qquad l = N-h+1, \dots, N.
 
-With :math:`A, B` the sums over the newer and the older window and :math:`U, V` the same sums with
-each outcome weighted by its age inside its window, the second term is
-:math:`((t-N)(A-B) + U - V)/h^2`. All four sums move by O(1) numbers when a play is added, so
-between two plays of a unit its index is :math:`a + b t + w (t-d) \sqrt{C\log t}` with fixed
-:math:`a, b, w, d`.
+Let :math:`A, B` be the sums over the newer and the older window. Let :math:`U, V` be the same sums with each outcome
+weighted by its age inside its window. Then the second term is :math:`((t-N)(A-B) + U - V)/h^2`. A new play changes each
+of these sums by O(1) terms. Between two plays of a unit, its index is :math:`a + b t + w (t-d) \sqrt{C\log t}` with
+fixed coefficients :math:`a, b, w, d`.
 
-The means of rising arms have a second term of at least 0. With ``upward``, an estimate of it that noise took below 0
-is raised to 0, which can only bring it nearer to the truth.
+For the means of rising arms the second term is at least 0. With ``upward``, an estimate below 0 is replaced by 0, which
+can only bring it nearer to the true value.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from rising_bandits._checks import Floats, Ints
 from rising_bandits._compile import compiled
 from rising_bandits.errors import InputError
 from rising_bandits.policies.rules.operations import assume, indices, roomy, update
-from rising_bandits.policies.rules.rings import Rings, grow, has_room, make_rings, with_room
+from rising_bandits.policies.rules.rings import Rings, grow, has_room, make_rings
 from rising_bandits.policies.rules.terms import AVERAGE, BONUS, IMPROVEMENT
 
 
@@ -39,11 +38,15 @@ class Rising(NamedTuple):
     plays: Ints
     window: Ints
     sums: Floats
-    """Per unit: A, B, U, V, and what rounding took from A and B."""
+    """Per unit: A, B, U, V, and the rounding errors of A and B."""
     level: Floats
+    """The coefficient a."""
     slope: Floats
+    """The coefficient b."""
     width: Floats
+    """The coefficient w."""
     delay: Floats
+    """The coefficient d."""
     rings: Rings
     epsilon: float
     sigma: float
@@ -54,9 +57,6 @@ class Rising(NamedTuple):
     def draws(self) -> bool:
         """Whether it uses the generator."""
         return False
-
-    def with_room(self, pushes: int) -> Rising:
-        return self._replace(rings=with_room(self.rings, pushes))
 
     def check(self) -> None:
         windows = [window_of(plays, self.epsilon) if plays > 1 else 0 for plays in self.plays.tolist()]
@@ -71,14 +71,14 @@ class Rising(NamedTuple):
 
 
 def check_coefficients(plays: Ints, level: Floats, *others: Floats) -> None:
-    """Refuse coefficients that are no numbers; only units with too few plays may have an infinite level."""
+    """Refuse coefficients that are not finite. Only units with fewer than two plays may have an infinite level."""
     finite = np.isfinite(level) | ((plays < 2) & np.isposinf(level))
     if not finite.all() or not all(np.isfinite(other).all() for other in others):
-        raise InputError("state holds coefficients that are no finite numbers")
+        raise InputError("state holds coefficients that are not finite numbers")
 
 
 def rising_terms(rule: Any, average: Floats, t: int) -> dict[str, Floats]:
-    """The parts of a rising index whose sum it is."""
+    """The parts of which a rising index is the sum."""
     short = rule.plays < 2
     improvement = np.where(short, 0.0, rule.level) + rule.slope * t - average
     bonus = rule.width * (t - rule.delay) * math.sqrt(rule.constant * math.log(t))
@@ -123,12 +123,12 @@ def _update(state: Rising, unit: int, outcome: float) -> None:
     before = state.plays[unit]
     rings = state.rings
     old = state.window[unit]
-    # Two windows and the outcome before them are all that this play can ask for, after h grew by one.
+    # Room for two windows, after h has grown by one, and the outcome before them.
     if 2 * old + 4 > rings.capacity[unit]:
         grow(rings, unit, before)
     plays = before + 1
     state.plays[unit] = plays
-    # Numbers that arrays hold are read once: compiled code cannot know that no other array holds them too.
+    # Numbers in arrays are read once into variables. The compiler cannot know that arrays do not overlap.
     pool, start, cut = rings.pool, rings.offset[unit], rings.capacity[unit] - 1
     pool[start + (plays & cut)] = outcome
     if plays < 2:
@@ -144,12 +144,12 @@ def _update(state: Rising, unit: int, outcome: float) -> None:
         older_aged += older - h * oldest
         joins, passes = outcome - middle, middle - oldest
     else:
-        # The window grew by one: the newer half takes the new outcome and gives none away.
+        # The window grew by one: the newer window gets the new outcome and loses none.
         oldest = pool[start + ((before - 2 * old) & cut)]
         newer_aged += newer
         older_aged += old * oldest
         joins, passes = outcome, oldest
-    # What rounding takes from the two sums is kept (Knuth's two-sum), so that their difference stays exact.
+    # The rounding errors of the two sums are kept (Knuth's two-sum), so that their difference stays exact.
     lost_newer, newer = sums[4] + lost(newer, joins), newer + joins
     lost_older, older = sums[5] + lost(older, passes), older + passes
     sums[0], sums[1], sums[2], sums[3] = newer, older, newer_aged, older_aged
@@ -167,7 +167,7 @@ def _update(state: Rising, unit: int, outcome: float) -> None:
 
 @compiled
 def lost(total: float, value: float) -> float:
-    """What rounding takes from a sum of two numbers, exactly."""
+    """The exact rounding error of a sum of two numbers."""
     new = total + value
     part = new - total
     return (total - (new - part)) + (value - part)
@@ -175,7 +175,7 @@ def lost(total: float, value: float) -> float:
 
 @compiled
 def line_at(level: float, slope: float, width: float, delay: float, t: int, root: float) -> float:
-    """The index between two plays of a unit; also of all units at once, given arrays."""
+    """The index from its coefficients, for one unit (numbers) or for all units (arrays)."""
     return level + slope * t + width * (t - delay) * root
 
 

@@ -1,3 +1,3 @@
-"""The names of what an index is made of, for people who ask why."""
+"""The names of the parts of an index, for explanations."""
 
 AVERAGE, IMPROVEMENT, BONUS = "recent average", "predicted improvement", "bonus"

@@ -1,10 +1,12 @@
-r"""Sliding windows over an arm's last plays: mean plus confidence (UCB) and posterior samples (Thompson).
+r"""Sliding-window indices: UCB and Thompson sampling on the last plays of each unit.
 
-SW-UCB (Garivier and Moulines, 2011) and SW-CUCB (Chen et al., 2021), as the paper runs them:
-:math:`\frac1h\sum X(l) + \sqrt{3\log t/(2N)}` over the last :math:`h = \min(N, \text{window})` plays.
-SW-TS (Trovò et al., 2020): :math:`\theta \sim \mathrm{Beta}(1+\sum x, 1+h-\sum x)` over the same plays.
+For a unit with :math:`N` plays, both use the last :math:`h = \min(N, \text{window})` plays. The index of SW-UCB
+(Garivier and Moulines, 2011) and SW-CUCB (Chen et al., 2021), as the paper runs them, is
+:math:`\frac1h\sum X(l) + \sqrt{3\log t/(2N)}`. The index of SW-TS (Trovò et al., 2020) is a sample
+:math:`\theta \sim \mathrm{Beta}(1+\sum x, 1+h-\sum x)`.
+
 A window may also be a share of the plays so far, :math:`h = \max(1, \lfloor share \cdot N \rfloor)`, as in the
-paper's AntMaze.
+paper's AntMaze experiment.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from rising_bandits._checks import Floats, Ints
 from rising_bandits._compile import compiled
 from rising_bandits.errors import InputError
 from rising_bandits.policies.rules.operations import assume, indices, roomy, update
-from rising_bandits.policies.rules.rings import Rings, grow, has_room, make_rings, read, with_room, write
+from rising_bandits.policies.rules.rings import Rings, grow, has_room, make_rings, read, write
 from rising_bandits.policies.rules.terms import AVERAGE, BONUS
 
 
@@ -28,24 +30,21 @@ class WindowUCB(NamedTuple):
     plays: Ints
     total: Floats
     unplayed: Floats
-    """The index of each unit before its first play."""
+    """The index of each unit while it has no plays."""
     rings: Rings
     window: int
     share: float
-    """Above 0 the window is this share of the plays, and ``window`` is not used."""
+    """If it is above 0, the window is this share of the plays, and ``window`` is not used."""
 
     @property
     def draws(self) -> bool:
         """Whether it uses the generator."""
         return False
 
-    def with_room(self, pushes: int) -> WindowUCB:
-        return self._replace(rings=with_room(self.rings, pushes))
-
     def check(self) -> None:
         _check_windows(self.plays, self.total, self.rings, self.window, self.share)
         if np.isnan(self.unplayed).any():
-            raise InputError("state holds an index of an unplayed arm that is no number")
+            raise InputError("state holds an index of an unplayed arm that is not a number")
 
     def terms(self, t: int) -> dict[str, Floats]:
         plays = np.where(self.plays == 0, np.nan, self.plays)
@@ -67,9 +66,6 @@ class WindowTS(NamedTuple):
         """Whether it uses the generator."""
         return True
 
-    def with_room(self, pushes: int) -> WindowTS:
-        return self._replace(rings=with_room(self.rings, pushes))
-
     def check(self) -> None:
         _check_windows(self.plays, self.total, self.rings, self.window, self.share)
 
@@ -78,6 +74,7 @@ class WindowTS(NamedTuple):
 
 
 def _check_windows(plays: Ints, total: Floats, rings: Rings, window: int, share: float) -> None:
+    """Refuse a state whose buffers or sums do not fit its windows."""
     held = _all_held(window, share, plays)
     if (rings.capacity < held).any():
         raise InputError("state holds buffers that are smaller than its windows")
@@ -86,13 +83,13 @@ def _check_windows(plays: Ints, total: Floats, rings: Rings, window: int, share:
 
 
 def _recent(plays: Ints, total: Floats, window: int, share: float) -> Floats:
-    """The mean of the plays that a window holds."""
+    """The mean outcome in the window of each unit; NaN without plays."""
     held = _all_held(window, share, plays).astype(np.float64)
     return np.asarray(np.divide(total, held, out=np.full(plays.size, np.nan), where=plays > 0))
 
 
 def _window_of(window: int | float) -> tuple[int, float]:
-    """A length and a share, one of which is 0."""
+    """The window as a number of plays and as a share; one of them is 0."""
     return (0, float(window)) if isinstance(window, float) else (int(window), 0.0)
 
 
@@ -114,7 +111,7 @@ def make_window_ts(n_units: int, window: int | float) -> WindowTS:
 
 @compiled
 def _held(window: int, share: float, plays: int) -> int:
-    """How many of an arm's plays its window holds."""
+    """How many plays of a unit are in its window."""
     if share > 0.0:
         return min(plays, max(1, int(share * plays)))
     return min(plays, window)
@@ -122,7 +119,7 @@ def _held(window: int, share: float, plays: int) -> int:
 
 @compiled
 def _slide(plays: Ints, total: Floats, rings: Rings, window: int, share: float, unit: int, outcome: float) -> None:
-    """Put an outcome into the window and take the one that leaves it out of the sum."""
+    """Add an outcome to the window of a unit, and subtract the outcome that leaves it from the sum."""
     before = plays[unit]
     held = _held(window, share, before)
     wanted = _held(window, share, before + 1)
@@ -132,7 +129,7 @@ def _slide(plays: Ints, total: Floats, rings: Rings, window: int, share: float, 
     leaving = read(rings, unit, before + 1 - held) if wanted == held else 0.0
     write(rings, unit, before + 1, outcome)
     plays[unit] = before + 1
-    # The difference first: a constant outcome leaves the sum exactly as it was.
+    # The difference is computed first, so that equal outcomes leave the sum exactly as it was.
     total[unit] += outcome - leaving
 
 
@@ -174,7 +171,7 @@ def _indices_ucb(state: WindowUCB, t: int, rng: object, out: Floats) -> None:
 
 
 def _all_ts(state: WindowTS, t: int, rng: np.random.Generator, out: Floats) -> None:
-    """`_indices_ts` of all units at once; the generator draws them in the same order."""
+    """`_indices_ts` of all units at once, with the same draws in the same order."""
     held = _all_held(state.window, state.share, state.plays).astype(np.float64)
     good = np.minimum(np.maximum(state.total, 0.0), held)
     out[:] = rng.beta(1.0 + good, 1.0 + held - good)
@@ -184,7 +181,7 @@ def _all_ts(state: WindowTS, t: int, rng: np.random.Generator, out: Floats) -> N
 def _indices_ts(state: WindowTS, t: int, rng: np.random.Generator, out: Floats) -> None:
     for unit in range(out.size):
         held = _held(state.window, state.share, state.plays[unit])
-        # Rounding may leave a sum a hair outside [0, held]; the posterior needs it inside.
+        # Rounding may leave a sum slightly outside [0, held], where the posterior is not defined.
         good = min(max(state.total[unit], 0.0), float(held))
         out[unit] = rng.beta(1.0 + good, 1.0 + held - good)
 

@@ -1,1 +1,1 @@
-"""The log of a study: events, what they amount to, and snapshots of that."""
+"""The log of a study: its events, the state that follows from them, and snapshots of that state."""

@@ -1,4 +1,4 @@
-"""Which arm of a problem has which key: keys never change, problems do."""
+"""The keys of a problem's arms. An arm keeps its key when the problem changes."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ from rising_bandits.problems.base import Problem
 
 
 class Arms:
-    """A problem, and the keys of its arms. It is never changed, and shared by all that learn about the problem."""
+    """A problem and the keys of its arms. It is immutable, so copies of a policy share it."""
 
     def __init__(self, problem: Problem, body: dict[str, Any]) -> None:
         self.problem = problem
         self.body = body
-        """The body of the event that brought the problem."""
+        """The body of the problem event."""
         self.keys: list[int] = body["keys"]
+        """The key of every arm."""
         self.arm_of = {key: arm for arm, key in enumerate(self.keys)}
+        """The arm of every key."""
 
     def numbers(self, keys: Sequence[int]) -> Ints:
-        """The arms of those keys that the problem has, ascending."""
+        """The arms of these keys, ascending. Keys that the problem lacks are skipped."""
         found = [self.arm_of[key] for key in keys if key in self.arm_of]
         return np.array(sorted(found), dtype=np.int64)

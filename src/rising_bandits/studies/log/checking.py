@@ -1,4 +1,4 @@
-"""Whether an event is one that a study would have written itself: what comes from a file may have been edited."""
+"""Checks for events from a file: each must be an event that the study itself would have written."""
 
 from __future__ import annotations
 
@@ -17,41 +17,42 @@ from rising_bandits.studies.settings import problem_body
 from rising_bandits.studies.storage.base import Reader
 
 _CLOSE = 1e-9
-"""Values are kept as they were computed; another machine's logarithm may differ in the last digit."""
+"""The largest difference between a stored value and the value computed here. Machines differ in the last digit."""
 
 
 def check_first(log: Log, event: Event) -> None:
-    """Refuse a first event that no study begins with."""
+    """Refuse an event that cannot be the first of a log."""
     if event.kind != "problem":
         raise InputError(f"a log begins with a problem, got {event.kind!r}")
     _check_problem(log, event.body, {})
 
 
 def check(log: Log, fold: Fold, reader: Reader, event: Event) -> None:
-    """Refuse an event that the study, as it is in the fold, would not write next."""
+    """Refuse an event that the study, in the state of the fold, would not write next."""
     body = event.body
     if event.kind == "ask":
         _check_ask(fold, event)
     elif event.kind in ("tell", "piece"):
         _check_tell(log, fold, reader, event)
     elif event.decision is not None:
-        raise InputError(f"an event of kind {event.kind!r} is of no decision, got {event.decision!r}")
+        raise InputError(f"an event of kind {event.kind!r} must not name a decision, got {event.decision!r}")
     elif event.kind == "problem":
         _check_problem(log, body, fold.key_of)
         off = np.array([key in fold.retired for key in body["keys"]])
         if off.any() and not log.resolve(body).oracle.can(off):
-            raise InputError("the problem has no feasible super arm without the retired arms")
+            raise InputError("the problem must have a feasible super arm without the retired arms")
     else:
         keys = _known(fold, body["arms"], distinct=False)
         if event.kind == "retire":
             mask = fold.mask(keys)
             if mask is not None and not fold.arms.problem.oracle.can(mask):
-                raise InputError("no super arm is left without the retired arms")
+                raise InputError("a feasible super arm must be left without the retired arms")
         elif event.kind == "import":
             _check_import(log, fold, body)
 
 
 def _check_problem(log: Log, body: dict[str, Any], key_of: Any) -> None:
+    """Refuse a problem event whose labels, keys or unreachable arms do not belong to its problem."""
     wanted = problem_body(log.resolve(body), key_of)
     for part in ("labels", "keys", "unreachable"):
         if body[part] != wanted[part]:
@@ -59,18 +60,20 @@ def _check_problem(log: Log, body: dict[str, Any], key_of: Any) -> None:
 
 
 def _check_ask(fold: Fold, event: Event) -> None:
+    """Refuse an ask with a wrong number, or with arms that could not be chosen."""
     if event.decision != fold.decisions + 1:
         raise InputError(f"the next decision must be {fold.decisions + 1}, got {event.decision!r}")
     keys = _known(fold, event.body["arms"])
     arms = fold.arms.numbers(keys)
     if not fold.arms.problem.oracle.is_feasible(arms):
-        raise InputError(f"the arms {_named(fold, keys)} are no feasible super arm")
+        raise InputError(f"the arms {_named(fold, keys)} are not a feasible super arm")
     off = fold.retired.union(_known(fold, event.body.get("off", []), distinct=False))
     if not off.isdisjoint(keys):
-        raise InputError(f"the arms {_named(fold, sorted(off.intersection(keys)))} could not be used then")
+        raise InputError(f"the arms {_named(fold, sorted(off.intersection(keys)))} were retired or unavailable")
 
 
 def _check_tell(log: Log, fold: Fold, reader: Reader, event: Event) -> None:
+    """Refuse a tell or a piece that `Study.tell` would not have written."""
     body = event.body
     entry = log.entry(fold, reader, event.decision)
     raw = body["raw"]
@@ -90,6 +93,7 @@ def _check_tell(log: Log, fold: Fold, reader: Reader, event: Event) -> None:
 
 
 def _check_import(log: Log, fold: Fold, body: dict[str, Any]) -> None:
+    """Refuse imported plays with wrong values or too few rounds."""
     scale = log.settings.scale
     for key, raw, values in zip(body["arms"], body["raw"], body["value"], strict=True):
         _check_values(values, [scale.value(outcome, f"outcome of {fold.labels[key]!r}")[1] for outcome in raw])
@@ -97,21 +101,23 @@ def _check_import(log: Log, fold: Fold, body: dict[str, Any]) -> None:
 
 
 def _check_values(values: Any, wanted: list[float]) -> None:
+    """Refuse values that do not follow from their outcomes."""
     for value, right in zip(values, wanted, strict=True):
         if not math.isclose(_checks.number("value", value, low=0.0, high=1.0), right, rel_tol=0.0, abs_tol=_CLOSE):
-            raise InputError(f"the value of this outcome is {right!r}, got {value!r}")
+            raise InputError(f"the value of this outcome must be {right!r}, got {value!r}")
 
 
 def _known(fold: Fold, keys: Any, *, distinct: bool = True) -> list[int]:
-    """Checked keys of arms that the problem has."""
+    """The keys, checked: each must be an arm of the problem."""
     found = [_checks.integer("arm", key, low=0) for key in keys]
     unknown = [key for key in found if key not in fold.arms.arm_of]
     if unknown:
-        raise InputError(f"the problem has no arm of the key {unknown[0]}")
+        raise InputError(f"the problem has no arm with the key {unknown[0]}")
     if distinct and len(set(found)) < len(found):
         raise InputError(f"arms must be named once each, got {_named(fold, found)}")
     return found
 
 
 def _named(fold: Fold, keys: list[int]) -> str:
+    """The labels of these keys, for an error message."""
     return ", ".join(repr(fold.labels[key]) for key in keys)

@@ -1,17 +1,20 @@
-"""What can happen to a study, as plain data: the lines of its log.
+"""Events: what can happen to a study, as plain data. The log of a study is a list of events.
 
 ======== ========================================================================
-problem  the problem from here on: its spec, labels, the keys of its arms
-ask      a decision: the keys of its super arm, and of the arms that were masked
-piece    some outcomes of a decision, more may follow
-tell     the (other) outcomes of a decision; it is closed
-retire   arms that are masked from here on, until ``restore``
-reset    arms that begin anew
+problem  a new problem: its spec, its labels, and the keys of its arms
+ask      a decision: the keys of its arms, and of the arms that were unavailable
+piece    some outcomes of a decision; more may follow
+tell     the last outcomes of a decision, which closes it
+retire   arms that are not used until they are restored
+restore  retired arms that are used again
+reset    arms that restart: their plays are forgotten
 import   plays of arms that were made elsewhere
 ======== ========================================================================
 
-An arm has a key that never changes, whatever becomes of the problem: keys are given in the order in which labels
-first appear.
+Every arm has a key, which never changes, even if the problem does. Labels get keys in the order in which they first
+appear.
+
+An arm *restarts* when its plays are forgotten: by a reset, or because it returns after a problem that lacked it.
 """
 
 from __future__ import annotations
@@ -20,22 +23,26 @@ from typing import Any, NamedTuple
 
 KINDS = ("problem", "ask", "piece", "tell", "retire", "restore", "reset", "import")
 MOST_ROUNDS = 2**53
-"""More rounds than this cannot be counted exactly."""
+"""The largest number of rounds that a float can count exactly."""
 
 
 class Event(NamedTuple):
-    """A line of the log of a study."""
+    """An event of a log."""
 
     seq: int
+    """The place of the event in the log, from 1."""
     kind: str
+    """One of `KINDS`."""
     at: float
-    """When, in seconds since 1970."""
+    """The time of the event, in seconds since 1970."""
     decision: int | None
+    """The number of the decision of an ask, a piece or a tell; None for other kinds."""
     body: dict[str, Any]
+    """What the event says; its entries depend on the kind."""
 
 
 def outcomes_body(raw: dict[int, float], values: dict[int, float]) -> dict[str, Any]:
-    """Outcomes by the key of their arm, in the user's unit and as values in [0, 1] where these differ.
+    """The body of a tell: outcomes in the user's unit, and their values in [0, 1] if these differ.
 
     >>> outcomes_body({3: 50.0}, {3: 0.75})
     {'arms': [3], 'raw': [50.0], 'value': [0.75]}
@@ -47,10 +54,10 @@ def outcomes_body(raw: dict[int, float], values: dict[int, float]) -> dict[str, 
 
 
 def raw_of(body: dict[str, Any]) -> dict[int, float]:
-    """Outcomes in the user's unit."""
+    """The outcomes of a tell in the user's unit, by key."""
     return dict(zip(body["arms"], body["raw"], strict=True))
 
 
 def values_of(body: dict[str, Any]) -> dict[int, float]:
-    """Outcomes as values in [0, 1]."""
+    """The outcomes of a tell as values in [0, 1], by key."""
     return dict(zip(body["arms"], body.get("value", body["raw"]), strict=True))

@@ -1,11 +1,15 @@
-"""From the log of a study to what its policy knows: a pure function of the events, without a database.
+"""The state of a study as a pure function of the events in its log. Nothing here uses a database.
 
-The policy's state is a function of what was told, in the order in which decisions were asked for. Tells may arrive
-in any order: the policy is kept as of the oldest decision that may still be told (settled), and what is known of
-later ones is applied to a copy, in order. Asking by itself changes nothing.
+A policy learns outcomes in the order in which their decisions were asked for. Tells may arrive in any other order. A
+fold therefore keeps two things:
 
-A decision leaves the front when ``reorder`` later things have happened, whether it was told or not. If it is told
-after that, it counts where it arrives. So memory and work are bounded, and still only the log decides.
+- the *settled* policy, which has learnt everything before the oldest decision that is still open;
+- the *reorder window*: that decision and all entries after it. They are applied, in order, to a copy of the settled
+  policy, the *live* policy. The live policy decides.
+
+Asking changes neither policy. The reorder window has a capacity, ``reorder``. When it is full, its oldest decision
+leaves it, told or not. If such a decision is told later, its outcomes are learnt when they arrive (a *late tell*). So
+memory and work are bounded, and the state still depends on the log alone.
 """
 
 from __future__ import annotations
@@ -26,29 +30,38 @@ from rising_bandits.studies.log.events import Event, raw_of, values_of
 from rising_bandits.studies.log.tally import Tally
 
 Resolve = Callable[[dict[str, Any]], Problem]
-"""From the body of a problem event to the problem."""
+"""A function from the body of a problem event to the problem."""
 
 
 @dataclass(slots=True)
 class Entry:
-    """A decision and what is known of it, or another event that has its place among the decisions."""
+    """An entry of the reorder window: a decision with its outcomes so far, a late tell, or a control event.
+
+    Control events change the policy without a decision: problem, reset and import.
+    """
 
     seq: int
     decision: int = 0
+    """The number of the decision; 0 for a late tell and for a control event."""
     arms: tuple[int, ...] = ()
+    """The keys of the decision's arms; of a late tell, only those that it still teaches something about."""
     asked_at: float = 0.0
     values: dict[int, float] | None = None
-    """What was told so far, by key, in [0, 1]; None if nothing was."""
+    """The values in [0, 1] that were told so far, by key; None if there was no tell."""
     told: list[dict[int, float]] = field(default_factory=list)
-    """The content of each tell, in the user's unit."""
+    """The outcomes of each tell, by key, in the user's unit."""
     told_at: list[float] = field(default_factory=list)
+    """The time of each tell, in seconds since 1970."""
     closed: bool = False
+    """Whether no further tell can change this entry."""
     rounds: int = 1
+    """How many rounds the entry counts; 0 for a late tell whose decision has counted its round before."""
     control: Event | None = None
+    """The control event; None for decisions and late tells."""
     late: int = 0
-    """The decision that a tell is of which came too late for the decision's own place."""
+    """The number of the decision that a late tell belongs to; 0 for other entries."""
     past: tuple[int, ...] = ()
-    """Of such a tell: the arms that began anew since the ask, whose outcomes are of no use."""
+    """Arms of a late tell that restarted, or left the problem, after the ask. Their outcomes are not learnt."""
     _feedback: tuple[Arms, Ints, Floats, int] | None = field(default=None, init=False, repr=False, compare=False)
     _place: tuple[Arms, Ints | None] | None = field(default=None, init=False, repr=False, compare=False)
 
@@ -58,7 +71,7 @@ class Entry:
         return self.values is not None or self.control is not None
 
     def add(self, event: Event) -> None:
-        """Take in a piece or the final tell."""
+        """Add the outcomes of a piece or of the final tell."""
         self.values = {**(self.values or {}), **values_of(event.body)}
         self.told.append(raw_of(event.body))
         self.told_at.append(event.at)
@@ -66,13 +79,13 @@ class Entry:
         self._feedback = None
 
     def feedback(self, known: Arms) -> tuple[Ints, Floats, int]:
-        """Arms, outcomes and how many of them were played, as `Policy._take_in` wants them.
+        """The arms, their outcomes, and how many arms were played: the arguments of `Policy._take_in`.
 
-        Kept, because a tell out of order makes a policy learn all later ones again.
+        The result is cached, because a tell out of order makes the live policy learn all later entries again.
         """
         if self._feedback is None or self._feedback[0] is not known:
             told = self.values or {}
-            # In the order of arm numbers, played ones first, as `Policy.observe` has them.
+            # Played arms first, each group in ascending order, as in `Policy.observe`.
             played = sorted((known.arm_of[key], value) for key, value in told.items() if key in known.arm_of)
             others = known.numbers([key for key in self.arms if key not in told])
             arms = np.array([arm for arm, _ in played] + others.tolist(), dtype=np.int64)
@@ -82,9 +95,10 @@ class Entry:
         return self._feedback[1:]
 
     def super_arm(self, known: Arms, since: int) -> Ints | None:
-        """The arms of a decision, ascending, or None where the problem (of the event ``since``) has no such super arm.
+        """The arms of a decision, ascending, or None if the problem has no such super arm.
 
-        Looking is slow, so it is done once, and only where the problem is newer than the decision.
+        ``since`` is the event that set the problem. The check is slow, so its result is cached, and it is skipped if
+        the decision is newer than the problem.
         """
         if self._place is None or self._place[0] is not known:
             arms = known.numbers(self.arms)
@@ -94,7 +108,7 @@ class Entry:
 
     @staticmethod
     def too_late(event: Event) -> Entry:
-        """A tell that counts where it arrives, and of that only what nothing else counted."""
+        """The entry of a late tell, without the outcomes that were learnt before or are not learnt at all."""
         entry = Entry(event.seq, arms=tuple(event.body["of"]), rounds=0 if event.body.get("again") else 1)
         entry.closed, entry.late = True, event.decision or 0
         entry.past = tuple(event.body.get("past", ()))
@@ -105,7 +119,7 @@ class Entry:
 
 
 class Learned:
-    """A policy, and which arm of its problem has which key."""
+    """A policy, and the keys of its arms."""
 
     def __init__(self, policy: Policy, arms: Arms) -> None:
         self.policy, self.arms = policy, arms
@@ -115,7 +129,7 @@ class Learned:
         return Learned(self.policy.copy(), self.arms)
 
     def take(self, entry: Entry, resolve: Resolve) -> None:
-        """Apply one thing that happened."""
+        """Learn from one entry."""
         if entry.control is not None:
             self._control(entry.control, resolve)
         elif entry.values is not None:
@@ -126,6 +140,7 @@ class Learned:
                 self.policy._take_in(arms, values, played, entry.rounds)
 
     def _control(self, event: Event, resolve: Resolve) -> None:
+        """Apply a control event."""
         arms = self.arms
         if event.kind == "problem":
             origin = [arms.arm_of.get(key, -1) for key in event.body["keys"]]
@@ -145,40 +160,46 @@ class Learned:
 
 
 class Fold:
-    """Everything that a study is at one event of its log."""
+    """The complete state of a study after some event of its log."""
 
     def __init__(self, learned: Learned, labels: Sequence[Label], resolve: Resolve, reorder: int) -> None:
         self.seq = 0
+        """The newest event."""
         self.changed = 0
-        """The newest event that is not an ask: since then nothing was learnt."""
+        """The newest event that is not an ask. Nothing was learnt after it."""
         self.decisions = 0
+        """The number of decisions so far."""
         self.labels: list[Label] = list(labels)
         """The label of every key."""
         self.key_of: dict[Label, int] = {label: key for key, label in enumerate(self.labels)}
         self.retired: set[int] = set()
         self.began: dict[int, int] = {}
-        """The event with which an arm last began anew, by key; not there for arms that did not."""
+        """The event of the last restart of each arm, by key. Arms that never restarted are missing."""
         self.settled = learned
+        """The settled policy."""
         self.arms = learned.arms
         """The newest problem and its keys."""
         self.arms_since = 1
-        """The event that brought it."""
+        """The event that set the newest problem."""
         self.tally = Tally()
-        """Of what is settled."""
+        """Counts of what is settled."""
         self.window: deque[Entry] = deque()
+        """The reorder window, oldest entry first."""
         self.waiting: dict[int, Entry] = {}
-        """Decisions of the window by number."""
+        """The decisions in the window, by number."""
         self.unlisted = 0
-        """Decisions that left the window and were not closed."""
+        """How many decisions left the window and have no final tell."""
         self._live: Learned | None = None
+        """The live policy; None if it has to be made again from the settled one."""
         self._effects = 0
+        """How many entries of the window count."""
         self._newest = 0
-        """The newest entry of those that count."""
+        """The newest entry that counts."""
         self._resolve, self._reorder = resolve, reorder
 
     @property
     def live(self) -> Learned:
-        """What is known now: the settled policy and all that came later, in the order of the decisions."""
+        """The live policy: the settled policy after it has learnt the whole window."""
         if self._effects == 0:
             return self.settled
         if self._live is None:
@@ -189,7 +210,7 @@ class Fold:
         return self._live
 
     def counted(self) -> Tally:
-        """What was played up to now, settled or not."""
+        """The counts of everything so far, settled or not."""
         tally = self.tally.copy()
         for entry in self.window:
             if entry.counts:
@@ -197,7 +218,7 @@ class Fold:
         return tally
 
     def apply(self, event: Event) -> None:
-        """Go on by one event."""
+        """Apply the next event."""
         self.seq = event.seq
         self.changed = self.changed if event.kind == "ask" else event.seq
         if event.kind == "ask":
@@ -226,15 +247,18 @@ class Fold:
         self._settle()
 
     def _begin(self, keys: Iterable[int], seq: int) -> None:
+        """Note that these arms restart at an event."""
         self.began.update(dict.fromkeys(keys, seq))
 
     def _name(self, body: dict[str, Any]) -> None:
+        """Note the labels of new keys."""
         for key, label in zip(body["keys"], self._resolve(body).labels, strict=True):
             if key == len(self.labels):
                 self.labels.append(label)
                 self.key_of[label] = key
 
     def _push(self, entry: Entry) -> None:
+        """Append an entry to the window."""
         self.window.append(entry)
         if entry.decision:
             self.waiting[entry.decision] = entry
@@ -244,23 +268,25 @@ class Fold:
             self._learn(entry)
 
     def _add(self, entry: Entry, event: Event) -> None:
+        """Add a tell to a decision in the window."""
         first = entry.values is None
         entry.add(event)
         if first and entry.seq > self._newest:
             self._learn(entry)
         else:
-            # It belongs before what was applied already: begin again from the settled policy when asked.
+            # The tell belongs before entries that the live policy has learnt. It is made again when it is needed.
             self._effects += first
             self._live = None
 
     def _learn(self, entry: Entry) -> None:
-        """Take in what comes after all that counts."""
+        """Learn an entry that comes after all entries that count so far."""
         if self._live is not None:
             self._live.take(entry, self._resolve)
         self._effects += 1
         self._newest = entry.seq
 
     def _settle(self) -> None:
+        """Move closed entries, and those beyond the capacity, from the front of the window to the settled policy."""
         window, done = self.window, []
         while window and (window[0].closed or len(window) > self._reorder):
             entry = window.popleft()
@@ -271,14 +297,14 @@ class Fold:
                 self.tally.take(entry)
         self._effects -= len(done)
         if self._effects == 0 and self._live is not None:
-            # It has taken in just these.
+            # The live policy has learnt exactly these entries, so it becomes the settled one.
             self.settled, self._live = self._live, None
             return
         for entry in done:
             self.settled.take(entry, self._resolve)
 
     def mask(self, unavailable: Sequence[int] = ()) -> Bools | None:
-        """The arms that may not be used now, retired ones and others, or None where all may."""
+        """A mask of the retired arms and of ``unavailable`` keys, or None if all arms may be used."""
         blocked = self.retired.union(unavailable)
         if not blocked:
             return None
@@ -288,9 +314,9 @@ class Fold:
         return mask if mask.any() else None
 
     def underway(self, since: float) -> Underway:
-        """The super arms of open decisions that were asked for after a time, looked up only when a policy wants them.
+        """The super arms of decisions in the window that were asked for after a time and not told yet.
 
-        Of a super arm that the problem no longer has nothing is to be learnt by waiting.
+        They are looked up only if the policy reads them. Super arms that the present problem lacks are left out.
         """
 
         def found() -> Iterator[Ints]:

@@ -1,4 +1,4 @@
-"""The log of one study in one process: what is known, kept up with what other processes write."""
+"""The log of a study as one process sees it, kept up to date with what other processes write."""
 
 from __future__ import annotations
 
@@ -20,27 +20,29 @@ from rising_bandits.studies.settings import Settings, begin
 from rising_bandits.studies.storage.base import Reader, Storage, Writer
 
 SNAPSHOT_EVENTS = 2_000
-"""A snapshot is written after so many events, or later where snapshots are large."""
+"""The least number of events between two snapshots. It is larger if snapshots are large, see `Log._due`."""
 _BYTES_PER_EVENT = 100
+"""A snapshot of so many bytes has to wait for one more event."""
 _PROBLEMS_KEPT = 4
+"""How many problems are cached."""
 
 
 class Turn:
-    """One write: what is known, the clock, and the events to append."""
+    """A write transaction: the state of the study, the time, and the events to append."""
 
     def __init__(self, fold: Fold, writer: Writer) -> None:
         self.fold, self.writer, self.now = fold, writer, writer.now
         self.events: list[Event] = []
 
     def add(self, kind: str, body: dict[str, Any], decision: int | None = None) -> Event:
-        """Append an event when the block ends."""
+        """Add an event, which is written when the transaction ends."""
         event = Event(self.fold.seq + len(self.events) + 1, kind, self.now, decision, body)
         self.events.append(event)
         return event
 
 
 class Log:
-    """The log of a study, and what it amounts to at its newest event."""
+    """The log of a study, and the state of the study after its newest event."""
 
     def __init__(
         self, name: str, number: int, settings: Settings, storage: Storage, kind: type[Policy], problem: Problem | None
@@ -51,11 +53,11 @@ class Log:
         self._problems: dict[str, Problem] = {}
         self._snapshot_seq, self._snapshot_size = 0, 0
         self._unreadable = False
-        """Whether there are snapshots that this version cannot read."""
+        """Whether the storage holds a snapshot that this version cannot read."""
 
     @contextmanager
     def look(self) -> Iterator[tuple[Fold, Reader]]:
-        """What is known now."""
+        """A read transaction: the present state, and a reader."""
         with self.storage.lock, self.storage.read() as reader:
             if not reader.exists(self.number):
                 raise InputError(f"study {self.name!r} is gone: it was deleted")
@@ -63,11 +65,11 @@ class Log:
 
     @contextmanager
     def turn(self) -> Iterator[Turn]:
-        """The study's lock, with everything that others wrote before taken in.
+        """A write transaction: the study is locked, and its state is up to date.
 
-        What the block adds is on disk when it ends. A block that raises changes nothing, and neither does one whose
-        events cannot be learnt from, as where a reward of the user's own fails: they are taken in before they are
-        written, because a log that holds them could never be read again.
+        The events that the block adds are stored when it ends. A block that raises changes nothing. Events are applied
+        before they are stored. If that fails, for example in a reward of the user's own, they are not stored, because
+        a log that contains them could never be read again.
         """
         with self.storage.lock:
             ahead = False
@@ -80,39 +82,40 @@ class Log:
                     writer.append(self.number, turn.events)
             except BaseException:
                 if ahead:
-                    # What is in memory is not in the log, which is what counts: read it again.
+                    # Memory may hold events that the log does not. Read the log again.
                     self._fold = None
                 raise
-            # Who asks is waiting for an answer; who tells can wait a little longer now and then.
+            # A snapshot takes time. It is never written after an ask, because the caller waits for the decision.
             if any(event.kind != "ask" for event in turn.events):
                 self.keep_snapshot(turn.fold)
 
     def _take(self, fold: Fold, events: Sequence[Event] | Iterator[Event]) -> None:
+        """Apply events to a fold."""
         try:
             for event in events:
                 fold.apply(event)
         except BaseException:
-            # Half applied is worse than not known: read it again.
+            # The events may be applied in part. Read the log again.
             self._fold = None
             raise
 
     def follow(self, reader: Reader) -> Fold:
-        """Take in what was written since, by whomever."""
+        """The state after all events in the storage. New events, of any process, are read and applied."""
         if self._fold is None:
             self._fold = self._load(reader)
         self._take(self._fold, reader.later(self.number, self._fold.seq))
         return self._fold
 
     def begin(self, first: Event) -> Fold:
-        """The study after its first event."""
+        """The state of the study after its first event."""
         return begin(self.settings, self._kind(**self.settings.parameters), first, self.resolve)
 
     def adopt(self, fold: Fold) -> None:
-        """Go on from what the log amounts to, as someone who wrote it knows."""
+        """Use this fold as the present state, so that the log need not be read again."""
         self._fold = fold
 
     def _load(self, reader: Reader, upto: int | None = None) -> Fold:
-        """The newest snapshot, or else the first event."""
+        """The state at the newest snapshot (not after ``upto``), or after the first event if there is no snapshot."""
         body = reader.snapshot(self.number, upto)
         if body is not None:
             fold = snapshot.load(body, self._kind, self.resolve, self.settings.reorder)
@@ -127,11 +130,11 @@ class Log:
         return self.begin(first)
 
     def at(self, reader: Reader, seq: int) -> Fold:
-        """The study at its newest snapshot up to an event, or at its beginning; for the caller to go on with."""
+        """The state at the newest snapshot that is not after an event. The caller may change it."""
         return self._load(reader, upto=seq)
 
     def before(self, reader: Reader, seq: int) -> Fold:
-        """What was known just before an event; not to be changed."""
+        """The state just before an event. The caller must not change it."""
         if self._fold is not None and self._fold.changed < seq:
             return self._fold
         fold = self._load(reader, upto=seq - 1)
@@ -140,7 +143,7 @@ class Log:
         return fold
 
     def resolve(self, body: dict[str, Any]) -> Problem:
-        """The problem of a problem event, by its data or as handed in."""
+        """The problem of a problem event, made from its spec, or the problem that was passed to `open`."""
         text = json.dumps([body["spec"], body["labels"]])
         if text not in self._problems:
             if body["spec"] is not None:
@@ -148,7 +151,7 @@ class Log:
             elif self._given is None or list(self._given.labels) != [_label(label) for label in body["labels"]]:
                 arms = ", ".join(repr(_label(label)) for label in body["labels"][:6])
                 raise InputError(
-                    "problem must be handed in to open this study, because it holds code of the user's own: "
+                    "problem must be passed to open this study, because it contains your own code: "
                     f"open(..., problem=...) with the arms {arms}{', ...' if len(body['labels']) > 6 else ''}"
                 )
             else:
@@ -157,17 +160,17 @@ class Log:
         return self._problems[text]
 
     def check_code(self, problem: Problem) -> None:
-        """Refuse a second problem with code of the user's own: who opens the study can hand in only one."""
+        """Refuse a second problem with the user's own code, because only one can be passed to `open`."""
         given = self._given
         if given is not None and given is not problem and given.spec() is None:
             raise InputError(
-                "problem must not be a second one that holds code of the user's own, because only one can be handed in "
-                "when the study is opened; open it with problem=... where the arms are the same, or create a new study "
-                "and import_plays of this one's history()"
+                "problem must not be a second one that contains your own code, because only one can be passed when the "
+                "study is opened; if the arms are the same, open it with problem=... instead; otherwise create a "
+                "new study and import_plays of this one's history()"
             )
 
     def hand_in(self, problem: Problem) -> None:
-        """A problem with code of the user's own, for events that cannot hold it."""
+        """Keep a problem with the user's own code, which its event cannot contain."""
         self._given = problem
 
     def entry(self, fold: Fold, reader: Reader, number: Any) -> Entry:
@@ -184,18 +187,18 @@ class Log:
         return entry
 
     def key(self, fold: Fold, label: Label) -> int:
-        """The key of an arm that the problem has now; other names of an arm are fine too."""
+        """The key of an arm of the present problem, by its label or another of its names."""
         return fold.arms.keys[fold.arms.problem.index(label)]
 
     def keep_snapshot(self, fold: Fold) -> None:
-        """Now and then save what reading the log again would cost; the cost is shared by many events."""
+        """Write a snapshot if enough events have happened since the last one."""
         if not (self._unreadable or self._due(fold, self._snapshot_seq)):
             return
         newest = fold.seq
-        # The call that this follows is on disk already: a snapshot that cannot be kept must not make it fail.
+        # The call itself is already stored. It must not fail because its snapshot cannot be written.
         with contextlib.suppress(Exception), self.storage.write() as writer:
             if self._unreadable:
-                # They would have every process read the whole log; one of the present kind ends that.
+                # While these remain, every process reads the whole log when it opens the study.
                 writer.drop_snapshots(self.number)
             newest = writer.snapshot_seq(self.number)
             if (self._unreadable or self._due(fold, newest)) and writer.exists(self.number):
@@ -203,14 +206,16 @@ class Log:
         self._snapshot_seq, self._unreadable = newest, False
 
     def pass_by(self, writer: Writer, fold: Fold) -> None:
-        """Leave snapshots on the way, while a whole log is written at once."""
+        """Write a snapshot if one is due, in a transaction that writes a whole log."""
         if self._due(fold, self._snapshot_seq):
             self._snapshot_seq = self._write_snapshot(writer, fold)
 
     def _due(self, fold: Fold, newest: int) -> bool:
+        """Whether enough events have happened since the newest snapshot."""
         return fold.seq - newest >= max(SNAPSHOT_EVENTS, self._snapshot_size // _BYTES_PER_EVENT)
 
     def _write_snapshot(self, writer: Writer, fold: Fold) -> int:
+        """Write a snapshot and return its event."""
         body = snapshot.dump(fold)
         writer.keep_snapshot(self.number, fold.seq, body)
         self._snapshot_size = len(body)
@@ -218,6 +223,6 @@ class Log:
 
 
 def asked(event: Event) -> Entry:
-    """The decision that an ask event made."""
+    """The entry of a decision, from its ask."""
     assert event.decision is not None
     return Entry(event.seq, event.decision, tuple(event.body["arms"]), event.at)

@@ -1,6 +1,6 @@
-"""A fold as bytes and back, so that a study with a long log opens in no time.
+"""Snapshots: a fold as bytes, so that a study with a long log opens quickly.
 
-A snapshot is a pure function of the log up to its event. It can be lost or deleted without harm.
+A snapshot follows from the log up to its event. It can be deleted without loss.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _LOGGER = logging.getLogger(__name__)
 
 
 def dump(fold: Fold) -> bytes:
-    """Everything of a fold."""
+    """A fold as bytes."""
     data = {
         "format": FORMAT,
         "seq": fold.seq,
@@ -43,19 +43,20 @@ def dump(fold: Fold) -> bytes:
 
 
 def load(body: bytes, kind: type[Policy], resolve: Resolve, reorder: int) -> Fold | None:
-    """The fold that was dumped, or None where it cannot be used: the log alone suffices to make it again."""
+    """The fold that was dumped, or None if the bytes cannot be used. The log is then read instead."""
     try:
         with saving.reading("snapshot"):
             return _load(zlib.decompress(body), kind, resolve, reorder)
     except (zlib.error, RisingBanditsError) as error:
-        _LOGGER.warning("a snapshot of a study was passed over, its log is read instead: %s", error)
+        _LOGGER.warning("a snapshot of a study cannot be used, so its log is read instead: %s", error)
         return None
 
 
 def _load(text: bytes, kind: type[Policy], resolve: Resolve, reorder: int) -> Fold:
+    """The fold of a snapshot; raises if it is damaged or of another format."""
     data = json.loads(text)
     if data["format"] != FORMAT:
-        raise InputError(f"it is of format {data['format']!r}, not {FORMAT}")
+        raise InputError(f"its format must be {FORMAT}, got {data['format']!r}")
     arms = Arms(resolve(data["problem"]), data["problem"])
     policy = kind.from_state(data["policy"], arms.problem)
     labels = [_label(label) for label in data["labels"]]
@@ -71,6 +72,7 @@ def _load(text: bytes, kind: type[Policy], resolve: Resolve, reorder: int) -> Fo
 
 
 def _entry(entry: Entry) -> dict[str, Any]:
+    """An entry as plain data."""
     return {
         "seq": entry.seq,
         "decision": entry.decision,
@@ -88,6 +90,7 @@ def _entry(entry: Entry) -> dict[str, Any]:
 
 
 def _from(data: dict[str, Any]) -> Entry:
+    """The inverse of `_entry`."""
     entry = Entry(data["seq"], data["decision"], tuple(data["arms"]), data["asked_at"])
     entry.values = None if data["values"] is None else dict(data["values"])
     entry.told, entry.told_at = [dict(told) for told in data["told"]], data["told_at"]

@@ -1,4 +1,4 @@
-"""How often each arm was played, in the order of learning: what a row of the history needs from all rows before it."""
+"""Counts of plays, rounds and outcomes. A row of the history needs the counts of all rows before it."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ if TYPE_CHECKING:
 
 
 class Tally:
-    """Plays of every key, and the rounds and outcomes so far."""
+    """The plays of every arm, by key, and the numbers of rounds and outcomes so far."""
 
     def __init__(self) -> None:
         self.plays: Counter[int] = Counter()
+        """Plays of each arm since its last restart."""
         self.ended: Counter[int] = Counter()
-        """Plays of the arm that a key was before it last began anew."""
+        """Plays of each arm before its last restart."""
         self.rounds = 0
         self.outcomes = 0
 
     def take(self, entry: Entry) -> None:
-        """Count what an entry brings."""
+        """Count an entry."""
         if entry.control is not None:
             self._control(entry.control)
             return
@@ -33,6 +34,7 @@ class Tally:
         self.outcomes += len(told) + len(entry.past)
 
     def _control(self, event: Event) -> None:
+        """Count a control event."""
         if event.kind == "import":
             for key, values in zip(event.body["arms"], event.body["value"], strict=True):
                 self.plays[key] += len(values)
@@ -43,7 +45,7 @@ class Tally:
             self.ended[key] = self.plays.pop(key, 0)
 
     def ending(self, event: Event) -> set[int]:
-        """The keys whose plays are forgotten with an event."""
+        """The keys of the arms whose plays an event makes the policy forget."""
         if event.kind == "problem":
             return set(self.plays).difference(event.body["keys"])
         return set(event.body["arms"]) if event.kind == "reset" else set()
@@ -53,7 +55,7 @@ class Tally:
         return Tally.load(self.dump())
 
     def dump(self) -> list[Any]:
-        """Plain data."""
+        """The counts as plain data."""
         return [list(self.plays.items()), list(self.ended.items()), self.rounds, self.outcomes]
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""What a tell must be to count: checks that come before anything is written."""
+"""Checks of a tell, before anything is written."""
 
 from __future__ import annotations
 
@@ -22,14 +22,37 @@ def tell_body(
     late: float | None,
     moved: bool = False,
 ) -> dict[str, Any] | None:
-    """The body of the event that a tell would be, None where it was told before, or an error.
+    """The body of the event of a tell, or None if the same content was told before.
 
-    ``late`` is the time after which the decision expired, or None if it has not. ``moved`` says that an earlier event
-    of the same transaction may take the decision's place in the order away.
+    Parameters
+    ----------
+    fold
+        The state of the study.
+    entry
+        The decision.
+    outcomes
+        Outcomes by label, in the user's unit.
+    scale
+        How outcomes become values in [0, 1].
+    final
+        Whether this is the last tell of the decision.
+    late
+        The seconds after which the decision has expired, or None if it has not expired.
+    moved
+        Whether an earlier event of the same transaction may push the decision out of the reorder window.
+
+    Raises
+    ------
+    AlreadyToldError
+        Other content was told before.
+    ExpiredError
+        The decision has expired.
+    InputError
+        An outcome or a label is wrong.
     """
     raw, values = _outcomes(fold, entry, outcomes, scale)
     told = {key: value for part in entry.told for key, value in part.items()}
-    # The same words again, or all the pieces of a closed decision in one.
+    # A repetition: of an earlier tell, or of all tells of a closed decision together.
     if (raw in entry.told and (entry.closed or not final)) or (entry.closed and raw == told):
         return None
     said = ", ".join(f"{fold.labels[key]!r}: {value:g}" for key, value in told.items())
@@ -51,10 +74,11 @@ def tell_body(
 
 
 def _late_body(fold: Fold, entry: Entry, raw: dict[int, float], told: dict[int, float]) -> dict[str, Any]:
-    """What a tell must say that comes too late for its own place in the order: it counts where it arrives.
+    """The additional entries in the body of a late tell, which is learnt when it arrives.
 
-    Nothing may count twice: neither the round, nor an arm that a piece told. An arm that began anew since the ask is
-    another one, of which the outcome says nothing; so is one that is gone, should it come back.
+    Nothing may count twice: neither the round (``again``), nor an outcome that an earlier piece told (``told``).
+    Outcomes of arms that restarted or left the problem after the ask are not learnt (``past``). The remaining arms are
+    ``of``.
     """
     again = entry.values is not None
     past = [key for key in entry.arms if fold.began.get(key, 0) > entry.seq or key not in fold.arms.arm_of]
@@ -72,7 +96,7 @@ def _late_body(fold: Fold, entry: Entry, raw: dict[int, float], told: dict[int, 
 def _outcomes(
     fold: Fold, entry: Entry, outcomes: Mapping[Label, Any], scale: Scale
 ) -> tuple[dict[int, float], dict[int, float]]:
-    """Checked outcomes by key: in the user's unit, and as values in [0, 1]."""
+    """The outcomes by key, checked: in the user's unit, and as values in [0, 1]."""
     if not isinstance(outcomes, Mapping):
         raise InputError(f"outcomes must be a mapping of labels to numbers, as in {{'a->b': 0.9}}, got {outcomes!r}")
     mine = {fold.labels[key]: key for key in entry.arms}
@@ -81,7 +105,7 @@ def _outcomes(
     for label, outcome in outcomes.items():
         key = mine.get(label)
         if key is None:
-            # Another name of an arm, such as the ends of an edge; or an arm that is not in this decision.
+            # The label may be another name of an arm, such as the ends of an edge, or of an arm outside the decision.
             key = fold.arms.keys[fold.arms.problem.index(label)]
             if key not in entry.arms:
                 arms = ", ".join(repr(known) for known in mine)

@@ -1,1 +1,1 @@
-"""What people read of a study: histories, explanations, replays and files."""
+"""Reports about a study: history, explanations, replays and exported files."""

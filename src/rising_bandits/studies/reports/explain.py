@@ -1,4 +1,4 @@
-"""Why a decision: what the indices of its arms are made of, and which super arm came second."""
+"""Explanations of decisions: the parts of the arms' indices, and the super arm that came second."""
 
 from __future__ import annotations
 
@@ -20,28 +20,50 @@ from rising_bandits.problems.base import Label, Problem
 from rising_bandits.studies.scales import Scale
 
 LISTED = 2_000
-"""Families up to this size are listed to find the runner-up; in larger ones the solver looks for it."""
+"""The runner-up is found by listing all super arms up to this number, and by the solver beyond it."""
 
 
 @dataclass(frozen=True)
 class Reason:
-    """What is known of one unit (a base arm, or a super arm for policies that act on those)."""
+    """What a policy knows about one unit: a base arm, or a super arm for policies that act on super arms.
+
+    An entry is None if the policy does not compute it, or if the unit has too few plays.
+    """
 
     label: str
+    """The label of the base arm, or the labels of the super arm."""
     plays: int | None
+    """The number of plays."""
     recent_average: float | None
+    """The average value in the window."""
     predicted_improvement: float | None
+    """How much the policy expects the value to rise."""
     bonus: float | None
+    """The part of the index that stands for uncertainty."""
     index: float | None
-    """None where it is infinite: a unit with too few plays."""
+    """The index; None if it is infinite."""
     recent_outcome: float | None
-    """The outcome, in the user's unit, whose value is the recent average; not the average of outcomes where the scale
-    is not linear."""
+    """The outcome, in the user's unit, whose value is the recent average.
+
+    It is the average of the outcomes only if the scale is linear."""
     predicted_outcome: float | None
-    """With the predicted improvement, in the user's unit; None where no outcome has that value."""
+    """The outcome, in the user's unit, whose value is the recent average plus the predicted improvement.
+
+    None if no outcome has that value."""
 
     def cells(self, unit: str) -> list[str]:
-        """The cells of a row of a table; see `HEADINGS`. Outcomes are in the user's unit, the rest is on [0, 1]."""
+        """Format the reason as a row of a table, with the columns `HEADINGS`.
+
+        Parameters
+        ----------
+        unit
+            The name of the user's unit.
+
+        Returns
+        -------
+        list of str
+            The cells. Average and improvement are in the user's unit, bonus and index on the scale from 0 to 1.
+        """
         change = None
         if self.predicted_outcome is not None and self.recent_outcome is not None:
             change = self.predicted_outcome - self.recent_outcome
@@ -52,38 +74,50 @@ class Reason:
             _number(self.recent_outcome, unit),
             _number(change, unit, sign="+"),
             _number(self.bonus),
-            # A policy that does not learn counts no plays.
+            # A policy that does not learn has no plays and no index.
             "first plays" if self.index is None and self.plays is not None else _number(self.index),
         ]
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A super arm, the reasons for it, and the reward that its indices promise."""
+    """A super arm in an explanation, with its reasons and its score."""
 
     super_arm: list[Label]
+    """Labels of the arms, in the order in which they are used."""
     reasons: list[Reason]
+    """What was known about each of its units."""
     score: float | None
+    """The reward if every outcome were equal to its index; None if it is infinite or the policy does not learn."""
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a study decided as it did, from what it knew when it was asked."""
+    """Why a study made a decision, from what it knew when the decision was asked for. Print it to read it."""
 
     study: str
+    """The name of the study."""
     decision: int
+    """The id of the decision."""
     round: int
+    """The round of the policy when the decision was asked for."""
     policy: str
+    """The policy with its parameters."""
     unit: str
+    """The name of the user's unit."""
     chosen: Choice
+    """The super arm of the decision."""
     runner_up: Choice | None
+    """The best other super arm that was found; None if there is none or the policy does not learn."""
     margin: float | None
+    """The score of the chosen super arm minus that of the runner-up; None if one of them has no score."""
     exact: bool
-    """Whether the runner-up is surely the second best."""
+    """Whether the runner-up is certainly the best of the other super arms."""
     notes: tuple[str, ...]
+    """Remarks for the reader."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data that JSON can hold."""
+        """Return the explanation as plain data that JSON can hold."""
 
         def choice(made: Choice | None) -> dict[str, Any] | None:
             if made is None:
@@ -103,11 +137,23 @@ class Explanation:
         }
 
     def rows(self) -> list[list[str]]:
-        """The arms of the decision as the cells of a table; see `HEADINGS`."""
+        """Format the arms of the decision as rows of a table, with the columns `HEADINGS`.
+
+        Returns
+        -------
+        list of list of str
+            One row of cells per arm.
+        """
         return [reason.cells(self.unit) for reason in self.chosen.reasons]
 
     def verdict(self) -> str:
-        """The decision, the runner-up and the margin in one or two lines."""
+        """Format the decision, the runner-up, the margin and the notes.
+
+        Returns
+        -------
+        str
+            One line for each.
+        """
         lines = [f"chosen: {_joined(self.chosen.super_arm)}" + _score(self.chosen.score)]
         if self.runner_up is not None:
             line = f"runner-up: {_joined(self.runner_up.super_arm)}" + _score(self.runner_up.score)
@@ -131,12 +177,32 @@ class Explanation:
 
 
 HEADINGS = ("arm", "plays", AVERAGE, IMPROVEMENT, BONUS, "index")
+"""The columns of a table of reasons."""
 
 
 def explain_choice(
     policy: Policy, arms: Ints, mask: Bools | None, scale: Scale, *, study: str, decision: int
 ) -> Explanation:
-    """Why a policy, in the state in which it was asked, chose these arms."""
+    """Explain why a policy chose these arms.
+
+    Parameters
+    ----------
+    policy
+        The policy in the state in which it chose.
+    arms
+        The chosen super arm.
+    mask
+        The arms that could not be used; None if all could.
+    scale
+        The scale of the study.
+    study, decision
+        The name of the study and the id of the decision.
+
+    Returns
+    -------
+    Explanation
+        The explanation.
+    """
     problem, indices = policy.problem, policy.indices()
     plays = getattr(policy, "plays", None)
     notes = []
@@ -158,9 +224,11 @@ def explain_choice(
         names = [_text(label) for label in problem.labels]
         others = [] if other is None else problem.ordered(other).tolist()
     if not learns:
-        notes.append("this policy does not learn; the decision has no reason but its rule")
+        notes.append("this policy does not learn; it decides by a fixed rule")
     elif plays is not None and any(plays[unit] < PLAYS_FIRST for unit in units):
-        notes.append(f"every arm is played {PLAYS_FIRST} times first; this decision serves that, not the indices")
+        notes.append(
+            f"every arm is played {PLAYS_FIRST} times first; this decision was made for that, not by the indices"
+        )
     if not problem.exact and learns:
         notes.append(f"the solver is not exact for the reward {problem.reward.name!r}")
 
@@ -180,7 +248,7 @@ def explain_choice(
 
 
 def reasons(policy: Policy, scale: Scale) -> list[Reason]:
-    """What is known of every unit of a policy: its base arms, or its super arms."""
+    """What a policy knows about each of its units: base arms or super arms."""
     problem = policy.problem
     names = [_text(label) for label in problem.labels]
     if isinstance(policy, SuperArmPolicy):
@@ -190,6 +258,7 @@ def reasons(policy: Policy, scale: Scale) -> list[Reason]:
 
 
 def _reasons(policy: Policy, scale: Scale, names: Sequence[str], indices: Floats) -> Callable[[int], Reason]:
+    """A function that makes the reason of a unit."""
     learns = isinstance(policy, RulePolicy)
     terms = policy.terms() if isinstance(policy, RulePolicy) else None
     plays = getattr(policy, "plays", None)
@@ -213,11 +282,27 @@ def _reasons(policy: Policy, scale: Scale, names: Sequence[str], indices: Floats
 
 
 def runner_up(problem: Problem, indices: Floats, arms: Ints, mask: Bools | None) -> tuple[Ints | None, bool]:
-    """The best super arm but one, and whether it surely is.
+    """Find the best super arm other than the chosen one.
 
-    A small family is listed. Otherwise another super arm lacks at least one arm of the best, so the best of those
-    without each arm in turn is the second best; unless a super arm holds all of the best and more, which families of
-    paths, trees, matchings and k-sets do not have.
+    If there are few super arms, all of them are compared. Otherwise the solver is called once for each chosen arm, with
+    that arm blocked. Every other super arm lacks one of the chosen arms, unless it contains all of them and more. No
+    path, tree, matching or k-set contains another one, so for these the best result is the second best super arm.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    indices
+        The index of every base arm.
+    arms
+        The chosen super arm.
+    mask
+        The arms that could not be used; None if all could.
+
+    Returns
+    -------
+    tuple
+        The arms of the runner-up (None if there is none), and whether it is certainly the second best.
     """
     weights = finite_weights(np.asarray(indices, dtype=np.float64))
     oracle = problem.oracle
@@ -251,26 +336,31 @@ def runner_up(problem: Problem, indices: Floats, arms: Ints, mask: Bools | None)
 
 
 def _reward(problem: Problem, weights: Floats, arms: Ints) -> float:
-    """What the reward would be if outcomes were as good as the indices say."""
+    """The reward if every outcome were equal to its weight."""
     return problem.reward.combine(weights[problem.ordered(arms)])
 
 
 def _finite(value: Any) -> float | None:
+    """The number, or None if it is missing or not finite."""
     return None if value is None or not math.isfinite(value) else float(value)
 
 
 def _text(label: Label) -> str:
+    """A label as text."""
     return label if isinstance(label, str) else str(label)
 
 
 def _joined(labels: Sequence[Label]) -> str:
+    """Labels as one text."""
     return ", ".join(_text(label) for label in labels)
 
 
 def _number(value: float | None, unit: str = "", sign: str = "") -> str:
-    # What rounding leaves of a zero is no news.
+    """A number with its unit, or a dash if it is missing."""
+    # Rounded first: a rounding error such as -1e-17 is shown as 0.
     return "–" if value is None else f"{round(value, 9) + 0.0:{sign}.4g}{unit}"
 
 
 def _score(score: float | None) -> str:
+    """A score in brackets, or nothing if it is missing."""
     return "" if score is None else f" (index {score:.4g})"

@@ -1,7 +1,7 @@
-"""A whole study as one file, Parquet or JSON lines, and back.
+"""Export of a whole study to a file (Parquet or JSON lines), and import of such a file.
 
-A row is an event: ``seq``, ``kind``, ``at``, ``decision``, for people ``arms`` (labels) and ``outcomes`` (in the
-user's unit), and ``body``, the event as the log has it, from which a study is made again.
+A row is an event. Its columns are ``seq``, ``kind``, ``at``, ``decision`` and ``body``, as in the log. The columns
+``arms`` (labels) and ``outcomes`` (in the user's unit) repeat a part of ``body`` in a readable form.
 """
 
 from __future__ import annotations
@@ -28,15 +28,18 @@ from rising_bandits.studies.settings import Settings
 from rising_bandits.studies.storage.base import Writer
 
 FORMAT = 1
+"""The format of exported files."""
 SUFFIXES = (".parquet", ".jsonl")
 _KEY = "rising_bandits_study"
+"""The name under which a file holds the name and the settings of the study."""
 _BATCH = 50_000
+"""How many rows are read or written at a time."""
 _LATEST = 9e9
-"""Seconds since 1970 that a table of times can hold, until the year 2255."""
+"""The latest time of an event, in seconds since 1970 (the year 2255). The times of pandas do not go much further."""
 
 
 def export(log: Log, path: Path) -> Path:
-    """Write the log of a study."""
+    """Write the log of a study to a file, see `Study.export`."""
     write = {".parquet": _write_parquet, ".jsonl": _write_lines}[_target(path)]
     header = {"format": FORMAT, "name": log.name, "settings": log.settings.as_dict()}
     with log.look() as (fold, reader):
@@ -48,7 +51,7 @@ def export(log: Log, path: Path) -> Path:
 
 
 def export_history(log: Log, path: Path) -> Path:
-    """Write a row for every outcome."""
+    """Write the history of a study to a file, see `Study.export_history`."""
     suffix = _target(path)
     table = history(log)
     table["arm"] = [str(arm) for arm in table["arm"]]
@@ -57,7 +60,7 @@ def export_history(log: Log, path: Path) -> Path:
         if suffix == ".parquet":
             table.to_parquet(aside, index=False)
         else:
-            # By hand, because pandas would round the outcomes.
+            # Not with `to_json` of pandas, which would round the outcomes.
             plain = table.astype(object).where(table.notna(), None)
             with aside.open("w") as handle:
                 handle.writelines(json.dumps(row, default=str) + "\n" for row in plain.to_dict("records"))
@@ -65,7 +68,7 @@ def export_history(log: Log, path: Path) -> Path:
 
 
 def written_labels(labels: Sequence[Label]) -> dict[Label, Label]:
-    """The arms whose labels are not text, by the text that files have for them, where no other arm has the same.
+    """Labels that are not text, by the text that a file has for them. Texts that two labels share are left out.
 
     >>> written_labels(["a", 1, ("b", "c")])
     {'1': 1, "('b', 'c')": ('b', 'c')}
@@ -75,7 +78,7 @@ def written_labels(labels: Sequence[Label]) -> dict[Label, Label]:
 
 
 def read(path: Path) -> tuple[str, Settings, Iterator[Any]]:
-    """The name, the settings and the rows that were exported; see `bring`."""
+    """Read the name, the settings and the rows of an exported file. `bring` checks the rows."""
     suffix = _suffix(path)
     if not path.is_file():
         raise InputError(f"path must be a file that a study was exported to, but {str(path)!r} does not exist")
@@ -93,19 +96,35 @@ def read(path: Path) -> tuple[str, Settings, Iterator[Any]]:
 
 
 def bring(log: Log, writer: Writer, path: Path, rows: Iterator[Any]) -> Fold:
-    """Write what was exported as the log of a new study, each event checked against all before it.
+    """Write the rows of an exported file as the log of a new study. Each event is checked against those before it.
 
-    All within the caller's transaction: what is refused leaves nothing behind.
+    Everything happens in the caller's transaction, so a file that is refused leaves nothing behind.
+
+    Parameters
+    ----------
+    log
+        The log of the new study.
+    writer
+        The transaction.
+    path
+        The file, for error messages.
+    rows
+        Its rows, from `read`.
+
+    Returns
+    -------
+    Fold
+        The state of the study after the last event.
     """
     fold: Fold | None = None
     pending: list[Event] = []
     for row, event in _events(path, rows):
         if event.kind == "problem" and event.body["spec"] is None:
-            # Not for the file to know: the caller has to hand it in.
+            # Outside `_damage`: a problem that was not passed is not a fault of the file.
             log.resolve(event.body)
         late = fold is not None and event.kind in ("tell", "piece") and event.decision not in fold.waiting
         if late or len(pending) >= _BATCH:
-            # A tell that comes late is compared with what the log has of its decision.
+            # The check of a late tell reads the earlier events of its decision from the log.
             writer.append(log.number, pending)
             pending.clear()
         with _damage(path, event.seq):
@@ -117,7 +136,7 @@ def bring(log: Log, writer: Writer, path: Path, rows: Iterator[Any]) -> Fold:
                 fold.apply(event)
             said = {name: part for name, part in _row(event, fold.labels).items() if name in row}
             if said != {name: row[name] for name in said}:
-                raise InputError("the columns arms and outcomes do not say what body says, which is what counts")
+                raise InputError("the columns arms and outcomes must agree with the column body")
             log.pass_by(writer, fold)
         pending.append(event)
     if fold is None:
@@ -127,7 +146,7 @@ def bring(log: Log, writer: Writer, path: Path, rows: Iterator[Any]) -> Fold:
 
 
 def _events(path: Path, rows: Iterator[Any]) -> Iterator[tuple[dict[str, Any], Event]]:
-    """Rows and the events that they are, as far as can be seen without the others."""
+    """The rows and their events. Each event is checked by itself, without the others."""
     for place in itertools.count(1):
         with _damage(path, place):
             row = next(rows, None)
@@ -157,6 +176,7 @@ def _events(path: Path, rows: Iterator[Any]) -> Iterator[tuple[dict[str, Any], E
 
 @contextlib.contextmanager
 def _damage(path: Path, place: int) -> Iterator[None]:
+    """Turn errors into an `InputError` that says which event of the file is damaged."""
     try:
         yield
     except StorageError:
@@ -168,23 +188,26 @@ def _damage(path: Path, place: int) -> Iterator[None]:
 
 
 def _damaged(path: Path, place: int, why: str) -> InputError:
+    """The error for a damaged event."""
     return InputError(f"{str(path)!r} is damaged at event {place}: {why}; nothing was imported")
 
 
 def _suffix(path: Path) -> str:
+    """The suffix of a file, checked."""
     if path.suffix not in SUFFIXES:
         raise InputError(f"path must end in .parquet or .jsonl, got {str(path)!r}")
     return path.suffix
 
 
 def _target(path: Path) -> str:
-    """The suffix of a file that can be written."""
+    """The suffix of a file to write, checked."""
     if path.is_dir():
         raise InputError(f"path must be a file to write to, but {str(path)!r} is a folder")
     return _suffix(path)
 
 
 def _row(event: Event, labels: list[Any]) -> dict[str, Any]:
+    """The row of an event."""
     told = event.kind in ("tell", "piece")
     return {
         "seq": event.seq,
@@ -198,12 +221,15 @@ def _row(event: Event, labels: list[Any]) -> dict[str, Any]:
 
 
 def _write_lines(path: Path, header: dict[str, Any], rows: Iterator[dict[str, Any]]) -> None:
+    """Write JSON lines; the first line is the header."""
     with path.open("w") as handle:
         handle.write(json.dumps({_KEY: header}) + "\n")
         handle.writelines(json.dumps(row) + "\n" for row in rows)
 
 
 def _read_lines(path: Path) -> tuple[dict[str, Any], Iterator[Any]]:
+    """The inverse of `_write_lines`; rows are still text."""
+
     def lines() -> Iterator[str]:
         with path.open() as handle:
             next(handle)
@@ -215,6 +241,7 @@ def _read_lines(path: Path) -> tuple[dict[str, Any], Iterator[Any]]:
 
 
 def _write_parquet(path: Path, header: dict[str, Any], rows: Iterator[dict[str, Any]]) -> None:
+    """Write Parquet, with the header in the metadata of the schema."""
     require("lab", "pyarrow")
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -229,6 +256,7 @@ def _write_parquet(path: Path, header: dict[str, Any], rows: Iterator[dict[str, 
 
 
 def _read_parquet(path: Path) -> tuple[dict[str, Any], Iterator[Any]]:
+    """The inverse of `_write_parquet`."""
     require("lab", "pyarrow")
     import pyarrow.parquet as pq
 

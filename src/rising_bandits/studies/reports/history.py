@@ -1,4 +1,4 @@
-"""What happened, as tables: a row an outcome, in the order in which the policy learnt it."""
+"""The history of a study: a table with a row for every outcome, in the order in which the policy learnt them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TOLD_AT, _FORGOTTEN = COLUMNS.index("told_at"), COLUMNS.index("forgotten")
 
 
 class _Order(Learned):
-    """In place of a policy: notes in which order it would learn."""
+    """Stands in for a policy and collects the entries that the policy would learn, in order."""
 
     def __init__(self, arms: Arms) -> None:
         self.arms = arms
@@ -35,13 +35,16 @@ class _Order(Learned):
 
 
 def in_order(first: Event, events: Iterable[Event], resolve: Resolve, reorder: int) -> Iterator[Entry]:
-    """What counts after the first event, in the order in which it counts, whenever it was told."""
+    """The entries that count, in the order in which a policy learns them. ``events`` follow the first event."""
     order = _Order(Arms(resolve(first.body), first.body))
     return _settling(Fold(order, order.arms.problem.labels, resolve, reorder), events)
 
 
 def _settling(fold: Fold, events: Iterable[Event]) -> Iterator[Entry]:
-    """Entries as they settle, without the policy, and then those that are not settled yet."""
+    """The entries that settle while ``events`` are applied to a fold, then the entries left in its window.
+
+    No policy learns from them, which saves time.
+    """
     order = fold.settled = _Order(fold.settled.arms)
     for event in events:
         fold.apply(event)
@@ -51,8 +54,8 @@ def _settling(fold: Fold, events: Iterable[Event]) -> Iterator[Entry]:
 
 
 def history(log: Log, last: int | None = None, since: Any = None) -> Any:
-    """A DataFrame with a row for every outcome of a study, or for some of them; see `Study.history`."""
-    # It takes longer to import than everything else that a study needs.
+    """The history of a study as a DataFrame, see `Study.history`."""
+    # Imported here, because importing pandas takes longer than everything else.
     import pandas as pd
 
     if last is not None:
@@ -79,18 +82,18 @@ def history(log: Log, last: int | None = None, since: Any = None) -> Any:
 
 
 def _time(since: Any, now: float) -> float:
-    """A moment in seconds since 1970."""
+    """The time ``since`` in seconds since 1970."""
     if isinstance(since, timedelta):
         return now - since.total_seconds()
     if isinstance(since, datetime) and since.tzinfo is not None:
-        # Times are kept more finely than a datetime can say; one from the table must find its own row.
+        # The table rounds times to microseconds. A time from the table must still include its own row.
         return since.timestamp() - 1e-6
     wanted = "a datetime with a time zone, a timedelta back from now, or seconds since 1970"
     return _checks.number("since", since, wanted=wanted)
 
 
 def _start(log: Log, reader: Reader, now: Fold, last: int | None, time: float | None) -> Fold | None:
-    """The study at the newest snapshot that all wanted rows come after, or at its beginning; None if there are none."""
+    """The state at the newest snapshot before all wanted rows, or at the first event; None if no row is wanted."""
     if time is not None:
         first = reader.first_since(log.number, time)
         return None if first is None else log.at(reader, first - 1)
@@ -104,7 +107,11 @@ def _start(log: Log, reader: Reader, now: Fold, last: int | None, time: float | 
 
 
 def _rows(log: Log, reader: Reader, fold: Fold, begun: Counter[int]) -> Iterator[list[Any]]:
-    """Rows in the order of learning; behind each, how often its arm had begun anew by then (``begun`` goes on)."""
+    """The rows in the order of learning.
+
+    Each row ends with one more number: how often its arm had restarted when it was learnt. ``begun`` counts the
+    restarts of all arms up to the end.
+    """
     tally, labels = fold.tally.copy(), fold.labels
     for entry in _settling(fold, reader.later(log.number, fold.seq)):
         if entry.control is not None:
@@ -125,6 +132,7 @@ def _rows(log: Log, reader: Reader, fold: Fold, begun: Counter[int]) -> Iterator
 
 
 def _imported(event: Event, tally: Tally, labels: list[Label], begun: Counter[int]) -> Iterator[list[Any]]:
+    """The rows of imported plays."""
     plays = Counter(tally.plays)
     for key, raw, values in zip(event.body["arms"], event.body["raw"], event.body["value"], strict=True):
         for outcome, value in zip(raw, values, strict=True):
@@ -135,13 +143,13 @@ def _imported(event: Event, tally: Tally, labels: list[Label], begun: Counter[in
 def _report(
     log: Log, reader: Reader, entry: Entry
 ) -> tuple[int, float, tuple[int, ...], dict[int, tuple[float, float, float]]]:
-    """Of a decision: its number, when it was asked for, its arms; and by key when what was told, with its value."""
+    """The number of a decision, the time of its ask, its arms, and (time, outcome, value) of each told arm by key."""
     told: dict[int, tuple[float, float, float]] = {}
     if entry.late:
         ask, *others = reader.of_decision(log.number, entry.late)
         for event in others:
             values = values_of(event.body)
-            # A final tell may repeat what a piece told: it was learnt from the piece.
+            # A final tell may repeat outcomes of a piece. They were learnt from the piece.
             told = {key: (event.at, raw, values[key]) for key, raw in raw_of(event.body).items()} | told
         return entry.late, ask.at, tuple(ask.body["arms"]), told
     for at, part in zip(entry.told_at, entry.told, strict=True):
@@ -150,7 +158,7 @@ def _report(
 
 
 def read_plays(logs: Any, scale: Scale) -> list[tuple[Label, list[float], list[float]]]:
-    """Plays from a user's table: each arm's label, outcomes and values, oldest first."""
+    """Read a user's table of plays: for each arm its label, its outcomes and their values, oldest first."""
 
     def inside(outcome: Any) -> bool:
         try:

@@ -1,11 +1,13 @@
-"""A log re-decided by another policy, and what that can and cannot tell.
+"""Replays: the decisions of a log made again by another policy.
 
-An outcome depends on how often its arm was played before, so a log does not say what would have happened under other
-decisions. Two things can be had honestly:
+An outcome depends on how often its arm was played before. So a log does not say in general what would have happened
+under other decisions. Two comparisons are free of this bias:
 
-- *agreement*: given exactly what was known at each decision, would the other policy have chosen the same?
-- *own way*: the n-th play of an arm brings the n-th outcome of that arm's log, whoever made the play. If only an
-  arm's own plays move it (rested) this is exact, for as long as no arm needs more plays than the log holds.
+- *agreement*: with exactly the knowledge that the study had at each decision, does the other policy choose the same
+  super arm?
+- *own way*: the other policy plays on its own. Its n-th play of an arm gets the n-th outcome of that arm in the log.
+  This is exact if an arm changes only by its own plays (rested arms). It ends when the log has no further outcome of
+  an arm.
 """
 
 from __future__ import annotations
@@ -27,34 +29,38 @@ from rising_bandits.studies.reports.history import in_order
 
 @dataclass(frozen=True)
 class Replay:
-    """What another policy would have done with a log."""
+    """The result of `Study.replay`. Print it to read it; see `rising_bandits.studies.reports.replay` for the terms."""
 
     policy: str
+    """The other policy with its parameters."""
     decisions: int
-    """Decisions that could be compared."""
+    """How many decisions were compared."""
     agreed: int
+    """On how many of them both chose the same super arm."""
     rounds: int
-    """Rounds that the policy could play its own way before an outcome was missing from the log."""
+    """How many rounds the other policy played its own way before an outcome was missing from the log."""
     logged_rounds: int
+    """How many rounds the log has."""
     reward: float | None
-    """What it earned its own way, per round, from outcomes as values in [0, 1]."""
+    """The reward per round of the other policy, its own way, from values in [0, 1]; None without a round."""
     logged_reward: float | None
-    """What the log earned in as many of its first rounds, per round."""
+    """The reward per round of the log, over as many of its first rounds; None without a round."""
     same_plays: int
-    """Outcomes that both saw in the same round and at the same number of plays of the arm."""
+    """How many outcomes both saw in the same round and at the same number of plays of the arm."""
     outcomes: int
+    """How many outcomes the log has."""
     partial: int
-    """Logged decisions of which some arms were not played."""
+    """How many logged decisions have arms that were not played."""
     stopped_by: str | None
-    """The arm whose next outcome is not in the log."""
+    """The arm whose next outcome is missing from the log; None if all rounds were played."""
 
     @property
     def agreement(self) -> float:
-        """The share of decisions on which both agree."""
+        """The share of decisions on which both agree; NaN if none was compared."""
         return self.agreed / self.decisions if self.decisions else float("nan")
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data that JSON can hold."""
+        """Return the result as plain data that JSON can hold."""
         return {**asdict(self), "agreement": self.agreement if self.decisions else None}
 
     def __str__(self) -> str:
@@ -70,18 +76,20 @@ class Replay:
             lines.append(f"reward per round over these {self.rounds}: {earned}")
         lines += [
             "can be concluded: where both agree nothing would have changed at that moment; over the rounds that it "
-            "played its own way the reward is what it would have earned, if only an arm's own plays move the arm",
+            "played its own way, the reward is what it would have earned, if an arm changes only by its own plays",
             f"cannot be concluded: what comes after these {self.rounds} rounds, since nobody has seen those plays; nor "
-            "anything by scoring logged outcomes wherever both chose the arm, for an arm that is played less often "
-            f"would not have been as good ({same} logged outcomes came at the same number of plays in both)",
+            "anything from logged outcomes of arms that both chose, because an arm that was played less often before "
+            f"would have been worse ({same} logged outcomes came at the same number of plays in both)",
         ]
         if self.partial:
-            lines.append(f"mind: of {self.partial} logged decisions some arms were not played; its own way all are")
+            lines.append(
+                f"note: {self.partial} logged decisions have arms that were not played; its own way plays all arms"
+            )
         return "\n".join(lines)
 
 
 def replay(log: Log, policy: Policy) -> Replay:
-    """Re-decide the log of a study. The problem must have stayed the same and no arm been reset."""
+    """Make the decisions of a log again with another policy, see `Study.replay`."""
     if not isinstance(cast(object, policy), Policy):
         raise InputError(f"policy must be a Policy such as SWCUCB(window=100), got {policy!r}")
     with log.look() as (_, reader):
@@ -89,7 +97,7 @@ def replay(log: Log, policy: Policy) -> Replay:
     moved = next((event.kind for event in events if event.kind in ("problem", "reset", "import")), None)
     if moved is not None:
         what = {"problem": "its problem changed", "reset": "an arm was reset", "import": "plays were imported"}[moved]
-        raise InputError(f"a log can be replayed only while all arms stayed what they were, but here {what}")
+        raise InputError(f"a log can be replayed only if its arms stayed the same, but here {what}")
     problem = log.resolve(first.body)
     shadow = type(policy)(**policy.parameters())
     shadow.start(problem, log.settings.horizon, log.settings.rng(1))
@@ -100,7 +108,7 @@ def replay(log: Log, policy: Policy) -> Replay:
 
 
 def _agreement(log: Log, first: Event, events: list[Event], policy: Policy) -> tuple[int, int]:
-    """How often a policy that is told what the log was told, when it was told, chooses the same."""
+    """Count the decisions compared, and those on which a policy with the knowledge of the log chooses the same."""
     fold = Fold(
         Learned(policy, Arms(policy.problem, first.body)), policy.problem.labels, log.resolve, log.settings.reorder
     )
@@ -119,7 +127,7 @@ def _agreement(log: Log, first: Event, events: list[Event], policy: Policy) -> t
 
 
 def _blocked(events: list[Event]) -> dict[int, list[int]]:
-    """The arms that could not be used, by decision. Arms and keys are the same while the problem is."""
+    """The arms that could not be used, by decision. Without a change of the problem, keys are arm numbers."""
     retired: set[int] = set()
     blocked = {}
     for event in events:
@@ -133,7 +141,7 @@ def _blocked(events: list[Event]) -> dict[int, list[int]]:
 
 
 def _own_way(log: Log, first: Event, events: list[Event], policy: Policy) -> dict[str, Any]:
-    """Play on the tapes of outcomes that the log holds, a round for each round of the log."""
+    """Let a policy play its own way, one round for each round of the log; return entries of `Replay`."""
     problem, blocked = policy.problem, _blocked(events)
     order = list(in_order(first, events, log.resolve, log.settings.reorder))
     tapes: list[list[float]] = [[] for _ in range(problem.n_arms)]

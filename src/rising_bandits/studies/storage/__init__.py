@@ -1,1 +1,1 @@
-"""Where logs are kept: a small protocol, and the databases that implement it."""
+"""Storages: where studies are kept. A protocol, and its implementation for SQL databases."""

@@ -1,6 +1,6 @@
-"""What a storage has to offer: studies by name, an append-only log for each, and snapshots that may be lost.
+"""The protocol of a storage: studies by name, an append-only log for each, and snapshots.
 
-A storage of one's own implements `Storage`; everything above it speaks to these three classes only.
+Everything else uses only the three classes below. A storage of your own implements them.
 """
 
 from __future__ import annotations
@@ -14,72 +14,72 @@ from rising_bandits.studies.log.events import Event
 
 
 class Reader(Protocol):
-    """What can be read within a transaction: one consistent look."""
+    """A read transaction. All of its answers are consistent with each other."""
 
     @property
     def now(self) -> float:
         """The time of this transaction, in seconds since 1970."""
 
     def names(self) -> list[str]:
-        """The studies, by name."""
+        """The names of the studies, sorted."""
 
     def study(self, name: str) -> tuple[int, dict[str, Any]] | None:
-        """The number and the settings of a study, or None where there is none of that name."""
+        """The number and the settings of a study, or None if no study has that name."""
 
     def exists(self, study: int) -> bool:
-        """Whether a study is still there."""
+        """Whether a study exists; it may have been deleted."""
 
     def later(self, study: int, after: int, upto: int | None = None) -> Iterator[Event]:
-        """The events of a study after one of them, in order."""
+        """The events of a study after event number ``after``, up to number ``upto``, in order."""
 
     def of_decision(self, study: int, number: int) -> list[Event]:
-        """The events of one decision: its ask, pieces of feedback, its tell."""
+        """The events of one decision: its ask, then its pieces and its tell."""
 
     def first_since(self, study: int, at: float) -> int | None:
-        """The first event of a study that brought outcomes at a time or later."""
+        """The number of the first event with outcomes that is not before a time; None if there is none."""
 
     def snapshot(self, study: int, upto: int | None = None) -> bytes | None:
-        """The newest snapshot, or the newest that is not later than an event."""
+        """The newest snapshot whose event is not after number ``upto``; None if there is none."""
 
     def snapshot_seq(self, study: int) -> int:
-        """The event of the newest snapshot, 0 if there is none."""
+        """The number of the newest snapshot's event, 0 if there is no snapshot."""
 
 
 class Writer(Reader, Protocol):
-    """What can be written within a transaction; all of it is on disk when the transaction ends, or none."""
+    """A write transaction. Either all of its changes are stored when it ends, or none."""
 
     def add_study(self, name: str, settings: dict[str, Any]) -> int:
-        """A new study without events; returns its number."""
+        """Add a study without events, and return its number."""
 
     def remove_study(self, study: int) -> None:
-        """Remove everything of a study."""
+        """Remove a study with its events and snapshots."""
 
     def append(self, study: int, events: Sequence[Event]) -> None:
-        """More events at the end of the log."""
+        """Append events to the log of a study."""
 
     def keep_snapshot(self, study: int, seq: int, body: bytes) -> None:
-        """Keep a snapshot as of an event."""
+        """Store a snapshot of the state after event number ``seq``."""
 
     def drop_snapshots(self, study: int) -> None:
-        """Remove all snapshots of a study; its log is what counts."""
+        """Remove all snapshots of a study. Its log stays."""
 
 
 class Storage(Protocol):
-    """A place with studies in it."""
+    """A database of studies."""
 
     @property
     def url(self) -> Any:
-        """Where it is; equal for two objects that speak of the same place."""
+        """The address of the database. Two objects for the same database have equal addresses."""
 
     @property
     def lock(self) -> threading.RLock:
-        """Held by the thread whose turn it is."""
+        """The lock that a thread holds during a transaction."""
 
     def read(self) -> AbstractContextManager[Reader]:
-        """One consistent look, while others may write."""
+        """A read transaction. Other processes may write at the same time."""
 
     def write(self, study: int | None = None) -> AbstractContextManager[Writer]:
-        """The lock of a study, or of all studies (None), until the block ends; then everything is committed."""
+        """A write transaction that locks a study, or all studies (None), until it ends."""
 
     def close(self) -> None:
-        """Let go of connections; the next call opens new ones."""
+        """Close the connection. The next call opens a new one."""

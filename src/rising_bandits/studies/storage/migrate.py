@@ -1,4 +1,4 @@
-"""Older databases become new ones by themselves; newer ones are refused in plain words."""
+"""Migrations: databases of older versions are upgraded, those of newer versions are refused."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from rising_bandits.errors import StorageError
 from rising_bandits.studies.storage.schema import VERSION_TABLE
 
 FOLDER = Path(__file__).parent / "migrations"
+"""The folder with the migration scripts."""
 
 
 def scripts() -> tuple[Config, ScriptDirectory]:
-    """The versions that this program knows."""
+    """The migration scripts of this version of the library."""
     config = Config()
     config.set_main_option("script_location", str(FOLDER))
     config.set_main_option("path_separator", "os")
@@ -28,7 +29,10 @@ def scripts() -> tuple[Config, ScriptDirectory]:
 
 
 def upgrade(connection: sa.Connection, found: str | None, place: str) -> None:
-    """Apply what is missing, within the caller's transaction."""
+    """Apply the missing migrations within the caller's transaction.
+
+    ``found`` is the version of the database, None if it is empty. ``place`` is its name in error messages.
+    """
     config, script = scripts()
     known = {revision.revision for revision in script.walk_revisions()}
     if found is not None and found not in known:
@@ -47,7 +51,7 @@ def upgrade(connection: sa.Connection, found: str | None, place: str) -> None:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Alembic tells of every step at a level that many programs show."""
+    """Silence Alembic, which logs every step at a level that many programs show."""
     logger = logging.getLogger("alembic")
     before = logger.level
     logger.setLevel(logging.WARNING)

@@ -1,7 +1,8 @@
-"""The tables of a storage. The event log of a study is the truth; a snapshot only saves reading it again.
+"""The tables of a storage: studies, events and snapshots.
 
-An event is never changed. Its number is its place in the log of its study. A decision's ask and its final tell can
-be in the log once each: the database itself refuses a second one.
+The state of a study follows from its events alone. Snapshots only save time. Events are never changed. The number of an
+event is its place in the log of its study. The database itself refuses a second ask or a second final tell of the same
+decision.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import sqlalchemy as sa
 METADATA = sa.MetaData()
 VERSION_TABLE = "rising_bandits_version"
 HEAD = "0001"
-"""The newest version of the schema, the last file in ``migrations/versions``."""
+"""The newest version of the schema, that of the last file in ``migrations/versions``."""
 
 STUDIES = sa.Table(
     "rising_studies",

@@ -1,7 +1,7 @@
-"""One door to the database: a SQLite file (WAL) or PostgreSQL, by URL, with errors that a person can act on.
+"""The storage in a SQL database: a SQLite file (with a write-ahead log) or PostgreSQL.
 
-A write holds the study's lock from its first statement on (SQLite: ``BEGIN IMMEDIATE``; PostgreSQL: the study's
-row), so that what it reads is what it acts upon. It is acknowledged by returning, after the commit.
+A write transaction locks the study from its first statement on (SQLite: ``BEGIN IMMEDIATE``; PostgreSQL: the study's
+row). So nobody changes what it has read. It returns after the commit.
 """
 
 from __future__ import annotations
@@ -25,14 +25,17 @@ from rising_bandits.studies.log.events import Event
 from rising_bandits.studies.storage.schema import EVENTS, HEAD, SNAPSHOTS, STUDIES, VERSION_TABLE
 
 DEFAULT = "sqlite:///studies.db"
+"""The storage if none is given."""
 NEWEST_KEPT = 2
+"""How many of the newest snapshots are always kept."""
 SPREAD_KEPT = 16
-"""Snapshots that a log is divided by; newer parts are divided more finely."""
+"""The distance of two snapshots is at most the length of the log divided by this, see `spare`."""
 _CHUNK = 20_000
+"""How many events are fetched at a time."""
 _MIGRATION_LOCK = 7_246_331
-"""Any number that others are unlikely to lock in the same PostgreSQL database."""
+"""The number of the PostgreSQL lock for migrations. Other programs are unlikely to use the same number."""
 
-# The two statements of every call, as text: building them anew would take half of the time of a call.
+# Every call runs these two statements. As text they save half of its time, which SQLAlchemy needs to build them.
 _LATER = (
     "SELECT seq, kind, at, decision, body FROM rising_events WHERE study_id = ? AND seq > ? "
     f"ORDER BY seq LIMIT {_CHUNK}"
@@ -43,7 +46,7 @@ _OF_DECISION = (
     .where(
         EVENTS.c.study_id == sa.bindparam("study"),
         EVENTS.c.decision == sa.bindparam("number"),
-        # Spelled out, so that the partial indices are used.
+        # Written like the conditions of the partial indices, so that the database uses them.
         EVENTS.c.kind.in_(["ask", "tell"]) | (EVENTS.c.kind == "piece"),
     )
     .order_by(EVENTS.c.seq)
@@ -52,12 +55,12 @@ _SERVER_CLOCK = sa.func.extract("epoch", sa.func.clock_timestamp())
 _LOCK_ROW = sa.select(STUDIES.c.id, _SERVER_CLOCK).where(STUDIES.c.id == sa.bindparam("study")).with_for_update()
 
 
-# Building an encoder takes longer than encoding a small body.
+# Made once, because making an encoder takes longer than encoding a small body.
 _ENCODER = json.JSONEncoder(separators=(",", ":"))
 
 
 def _url(storage: str) -> sa.URL:
-    """A checked URL; PostgreSQL by its installed driver."""
+    """The URL, checked, with the driver for PostgreSQL."""
     try:
         url = sa.make_url(storage)
         backend = url.get_backend_name()
@@ -70,12 +73,26 @@ def _url(storage: str) -> sa.URL:
             "storage must be a URL of a SQLite file, as in 'sqlite:///routes.db', or of PostgreSQL, as in "
             f"'postgresql://user@host/database', got {storage!r}"
         )
-    # Once and for all: a process that changes its folder, or a fork that does, must not find another file.
+    # Made absolute, because the working directory of the process may change.
     return url if url.database.startswith("file:") else url.set(database=str(Path(url.database).resolve()))
 
 
 class Storage:
-    """A database with studies in it. One connection, one thread at a time; safe to fork."""
+    """A SQL database with studies. It has one connection, which one thread uses at a time. A fork opens its own.
+
+    Parameters
+    ----------
+    storage
+        The URL of the database.
+    create
+        False refuses a SQLite file that does not exist.
+    power_safe
+        True makes SQLite wait for the disk at every commit.
+    timeout
+        How many seconds to wait for a locked SQLite file.
+    clock
+        A function that returns the time in seconds since 1970; None for the clock of the server or of this machine.
+    """
 
     def __init__(
         self,
@@ -96,6 +113,7 @@ class Storage:
             self._migrate()
 
     def _connect(self) -> None:
+        """Make the engine and the lock of this process."""
         options: dict[str, Any] = {"poolclass": sa.NullPool}
         if self.sqlite:
             options["connect_args"] = {"timeout": self.timeout, "check_same_thread": False}
@@ -114,7 +132,8 @@ class Storage:
         self._pid = os.getpid()
 
     def _prepare(self, connection: Any, record: Any) -> None:
-        # SQLAlchemy says when a transaction begins, not the driver.
+        """Set up a new SQLite connection."""
+        # SQLAlchemy begins transactions, not the driver.
         connection.isolation_level = None
         for pragma in (
             "journal_mode=WAL",
@@ -125,28 +144,29 @@ class Storage:
 
     @property
     def lock(self) -> threading.RLock:
-        """One thread at a time; in a fork, a new lock and a new connection."""
+        """The lock that a thread holds during a transaction. A forked process gets a new lock and a new connection."""
         if self._pid != os.getpid():
-            # Neither a connection nor a lock must be shared with the process that this one was forked from.
+            # A fork must share neither the connection nor the lock of its parent.
             self._engine.dispose(close=False)
             self._connect()
         return self._lock
 
     @property
     def _connection(self) -> sa.Connection:
+        """The open connection; opens one if there is none."""
         if self._open is None or self._open.closed or self._open.invalidated:
             self._open = self._engine.connect()
         return self._open
 
     def close(self) -> None:
-        """Give the connection back; the next call opens a new one."""
+        """Close the connection. The next call opens a new one."""
         if self._open is not None and self._pid == os.getpid():
             self._open.close()
         self._open = None
 
     @contextlib.contextmanager
     def errors(self) -> Iterator[None]:
-        """Say in one line what a database says in many."""
+        """Turn errors of the database into a `StorageError` that says what to do."""
         try:
             yield
         except (exc.DBAPIError, self._driver_error) as error:
@@ -155,6 +175,7 @@ class Storage:
             raise StorageError(self._explain(getattr(error, "orig", None) or error)) from error
 
     def _explain(self, error: BaseException) -> str:
+        """The message for an error of the database."""
         said = " ".join(str(error).split())
         place = self.url.render_as_string(hide_password=True)
         if "locked" in said or "busy" in said:
@@ -163,17 +184,18 @@ class Storage:
                 f"try again or pass a longer timeout ({said})"
             )
         if "full" in said or "No space" in said:
-            return f"there is no space left for {place}; nothing was changed, free some and try again ({said})"
+            return f"there is no space left for {place}; nothing was changed, free some space and try again ({said})"
         if "foreign key" in said.lower():
             return f"the study is no longer in {place}: it was deleted; nothing was changed"
         if "readonly" in said or "unable to open" in said:
-            return f"{place} cannot be written; check that its folder exists and its permissions ({said})"
+            return f"{place} cannot be written; check that its folder exists, and check its permissions ({said})"
         if "not a database" in said or "malformed" in said:
-            return f"{place} is damaged, or not a database of studies; restore a backup ({said})"
+            return f"{place} is damaged, or is not a database of studies; restore a backup ({said})"
         return f"{place} failed; nothing was acknowledged ({said})"
 
     @contextlib.contextmanager
     def _transaction(self, begin: str) -> Iterator[sa.Connection]:
+        """A transaction, begun with this statement."""
         with self.lock, self.errors():
             connection = self._connection
             connection.info["begin"] = begin
@@ -182,13 +204,13 @@ class Storage:
 
     @contextlib.contextmanager
     def read(self) -> Iterator[Reader]:
-        """One consistent look, while others may write."""
+        """A read transaction. Other processes may write at the same time."""
         with self._transaction("BEGIN") as connection:
             yield Reader(connection, lambda: self._now(connection))
 
     @contextlib.contextmanager
     def write(self, study: int | None = None) -> Iterator[Writer]:
-        """The lock of a study, or of all studies (None), until the block ends; then everything is committed."""
+        """A write transaction that locks a study, or all studies (None), until it ends."""
         with self._transaction("BEGIN IMMEDIATE") as connection:
             row = None
             if not self.sqlite and study is not None:
@@ -197,7 +219,7 @@ class Storage:
             yield Writer(connection, lambda: now)
 
     def _now(self, connection: sa.Connection, server: float | None = None) -> float:
-        """The clock that was handed in, else the database server's, else this machine's."""
+        """The time: by the clock that was given, else by the PostgreSQL server, else by this machine."""
         if self.clock is not None:
             return self.clock()
         if self.sqlite:
@@ -205,7 +227,7 @@ class Storage:
         return float(connection.execute(sa.select(_SERVER_CLOCK)).scalar_one()) if server is None else server
 
     def _migrate(self) -> None:
-        """Bring the tables to the newest version, or refuse those of a newer program."""
+        """Upgrade the tables to the newest version, or refuse those of a newer version of the library."""
         with self._transaction("BEGIN") as connection:
             found = self._version(connection)
         if found != HEAD:
@@ -217,20 +239,33 @@ class Storage:
                 upgrade(connection, self._version(connection), str(self.url.database))
 
     def _version(self, connection: sa.Connection) -> str | None:
+        """The version of the tables; None if there are none."""
         if not sa.inspect(connection).has_table(VERSION_TABLE):
             return None
         return connection.execute(sa.text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar_one_or_none()
 
 
 def _begin(connection: sa.Connection) -> None:
+    """Begin a transaction in SQLite."""
     connection.connection.cursor().execute(connection.info["begin"])
 
 
 def spare(seqs: Sequence[int]) -> list[int]:
-    """Which snapshots can go: those between neighbours that are close together for their age.
+    """Choose the snapshots to delete.
 
-    What stays is at most half of its age, and at most a sixteenth of the log, from the one before it: reading on
-    from it is quick for any event, and the number of snapshots is logarithmic in the length of the log.
+    The age of a snapshot is its distance from the newest one. A snapshot is deleted if its two neighbours are at most
+    half of its age apart, and at most a sixteenth of the log. So for any event there is a snapshot close before it, and
+    the number of snapshots is logarithmic in the length of the log.
+
+    Parameters
+    ----------
+    seqs
+        The event numbers of the snapshots.
+
+    Returns
+    -------
+    list of int
+        The event numbers of the snapshots to delete.
 
     >>> kept = []
     >>> for seq in range(1, 10_001):
@@ -251,7 +286,7 @@ def spare(seqs: Sequence[int]) -> list[int]:
 
 
 class Reader:
-    """What can be read within a transaction."""
+    """A read transaction, see `rising_bandits.studies.storage.base`."""
 
     def __init__(self, connection: sa.Connection, clock: Callable[[], float]) -> None:
         self._connection, self._clock = connection, clock
@@ -259,28 +294,28 @@ class Reader:
 
     @cached_property
     def now(self) -> float:
-        """The time of this transaction. Most looks do not ask for it, and a server's clock costs a question."""
+        """The time of this transaction. It is looked up when it is first needed, because a server has to be asked."""
         return self._clock()
 
     def _run(self, statement: str, parameters: Any, *, many: bool = False) -> Any:
-        """A statement by the driver itself, within the same transaction."""
+        """Run a statement directly in the driver, within the same transaction."""
         cursor = self._connection.connection.cursor()
         (cursor.executemany if many else cursor.execute)(statement.replace("?", self._mark), parameters)
         return cursor
 
     def names(self) -> list[str]:
-        """The studies, by name."""
+        """The names of the studies, sorted."""
         return list(self._connection.execute(sa.select(STUDIES.c.name).order_by(STUDIES.c.name)).scalars())
 
     def study(self, name: str) -> tuple[int, dict[str, Any]] | None:
-        """The number and the settings of a study."""
+        """The number and the settings of a study, or None if no study has that name."""
         row = self._connection.execute(
             sa.select(STUDIES.c.id, STUDIES.c.settings).where(STUDIES.c.name == name)
         ).one_or_none()
         return None if row is None else (int(row[0]), json.loads(row[1]))
 
     def later(self, study: int, after: int, upto: int | None = None) -> Iterator[Event]:
-        """The events of a study after one of them, in order."""
+        """The events of a study after event number ``after``, up to number ``upto``, in order."""
         while True:
             rows = self._run(_LATER, (study, after)).fetchall()
             for row in rows:
@@ -292,24 +327,24 @@ class Reader:
             after = rows[-1][0]
 
     def of_decision(self, study: int, number: int) -> list[Event]:
-        """The events of one decision: its ask, pieces of feedback, its tell."""
+        """The events of one decision: its ask, then its pieces and its tell."""
         rows = self._connection.execute(_OF_DECISION, {"study": study, "number": number}).all()
         return [Event(row[0], row[1], row[2], row[3], json.loads(row[4])) for row in rows]
 
     def snapshot_seq(self, study: int) -> int:
-        """The event of the newest snapshot, 0 if there is none."""
+        """The number of the newest snapshot's event, 0 if there is no snapshot."""
         newest = self._connection.execute(sa.select(sa.func.max(SNAPSHOTS.c.seq)).where(SNAPSHOTS.c.study_id == study))
         return int(newest.scalar_one() or 0)
 
     def snapshot(self, study: int, upto: int | None = None) -> bytes | None:
-        """The newest snapshot, or the newest that is not later than an event."""
+        """The newest snapshot whose event is not after number ``upto``; None if there is none."""
         query = sa.select(SNAPSHOTS.c.body).where(SNAPSHOTS.c.study_id == study)
         if upto is not None:
             query = query.where(SNAPSHOTS.c.seq <= upto)
         return self._connection.execute(query.order_by(SNAPSHOTS.c.seq.desc()).limit(1)).scalar_one_or_none()
 
     def first_since(self, study: int, at: float) -> int | None:
-        """The first event of a study that brought outcomes at a time or later."""
+        """The number of the first event with outcomes that is not before a time; None if there is none."""
         events = EVENTS.c
         query = sa.select(sa.func.min(events.seq)).where(
             events.study_id == study, events.kind.in_(["tell", "piece", "import"]), events.at >= at
@@ -318,28 +353,28 @@ class Reader:
         return found
 
     def exists(self, study: int) -> bool:
-        """Whether a study is still there."""
+        """Whether a study exists; it may have been deleted."""
         return self._connection.execute(sa.select(STUDIES.c.id).where(STUDIES.c.id == study)).first() is not None
 
 
 class Writer(Reader):
-    """What can be written within a transaction."""
+    """A write transaction, see `rising_bandits.studies.storage.base`."""
 
     def add_study(self, name: str, settings: dict[str, Any]) -> int:
-        """A new study without events."""
+        """Add a study without events, and return its number."""
         row = {"name": name, "created_at": self.now, "settings": json.dumps(settings)}
         result = self._connection.execute(sa.insert(STUDIES).values(**row))
         assert result.inserted_primary_key is not None
         return int(result.inserted_primary_key[0])
 
     def remove_study(self, study: int) -> None:
-        """Everything of a study."""
+        """Remove a study with its events and snapshots."""
         self.drop_snapshots(study)
         self._connection.execute(sa.delete(EVENTS).where(EVENTS.c.study_id == study))
         self._connection.execute(sa.delete(STUDIES).where(STUDIES.c.id == study))
 
     def append(self, study: int, events: Sequence[Event]) -> None:
-        """More events at the end of the log."""
+        """Append events to the log of a study."""
         rows = [
             (study, event.seq, event.kind, event.at, event.decision, _ENCODER.encode(event.body)) for event in events
         ]
@@ -347,11 +382,11 @@ class Writer(Reader):
             self._run(_APPEND, rows, many=True)
 
     def drop_snapshots(self, study: int) -> None:
-        """No snapshot at all; the log is what counts."""
+        """Remove all snapshots of a study. Its log stays."""
         self._connection.execute(sa.delete(SNAPSHOTS).where(SNAPSHOTS.c.study_id == study))
 
     def keep_snapshot(self, study: int, seq: int, body: bytes) -> None:
-        """A snapshot as of an event; of the others some are given up, see `spare`."""
+        """Store a snapshot of the state after event number ``seq``, and delete those that `spare` chooses."""
         here = SNAPSHOTS.c.study_id == study
         kept = self._connection.execute(sa.select(SNAPSHOTS.c.seq).where(here)).scalars().all()
         if seq in kept:
