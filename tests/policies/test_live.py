@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import multiprocessing
+import subprocess
+import sys
 import tracemalloc
 
 import numpy as np
@@ -70,21 +71,28 @@ def test_engines_that_draw_stay_in_python(paces):
     assert set(live._PACES.values()) == {None}
 
 
-def _child(queue):
-    queue.put(float(rb.simulate(rb.tasks.get("toy"), rb.Random(), horizon=50, seed=0).reward[-1]))
+FORK = """
+import os
+import rising_bandits as rb
+from rising_bandits.policies.engines import live
+live.PAYS = 1e-9
+policy = rb.CRUCB()
+policy.start(rb.problems.Matching(3, 5), rng=1)
+for _ in range(12):
+    policy.observe(policy.select(), [0.5, 0.25, 0.75])
+(pace,) = live._PACES.values()
+assert pace.worker is not None
+child = os.fork()
+if child == 0:
+    run = rb.simulate(rb.tasks.get("toy"), rb.Random(), horizon=50, seed=0)
+    os._exit(0 if run.reward[-1] > 0.0 else 1)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+"""
 
 
-def test_a_fork_waits_for_the_compiler(paces):
+def test_a_fork_waits_for_the_compiler():
     """A child that inherited the compiler's lock could never simulate."""
-    policy = rb.CRUCB()
-    policy.start(PROBLEMS["matching"], rng=1)
-    play(policy, 12)
-    context = multiprocessing.get_context("fork")
-    queue = context.SimpleQueue()
-    child = context.Process(target=_child, args=(queue,))
-    child.start()
-    assert queue.get() > 0.0
-    child.join()
+    subprocess.run([sys.executable, "-c", FORK], check=True)
 
 
 def test_decisions_keep_no_memory():

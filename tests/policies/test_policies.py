@@ -462,7 +462,7 @@ def test_a_tour_of_given_super_arms_leaves_out_those_that_are_blocked():
     assert policy.select(mask=[True, False, False, False]).tolist() == [2, 3]
     with pytest.raises(rb.InfeasibleError, match="mask blocks all 2 super arms of this policy"):
         policy.select(mask=[True, False, True, False])
-    with pytest.raises(rb.InputError, match="super arms that it was given"):
+    with pytest.raises(rb.InputError, match="Tour plays the given super_arms"):
         policy.rebase(policy.problem, range(4))
     assert rb.Tour.from_state(policy.state()).select().tolist() == [0, 1]
     for wrong in ([], "ab", [[0]]):

@@ -43,8 +43,8 @@ PURE = """
 import json, sys
 import rising_bandits as rb
 out = {}
-for task in ("toy", "path-easy", "matching-easy", "spanning-easy", "k-max"):
-    for name in ("crucb", "r-ed-ucb", "sw-ucb", "sw-cucb", "sw-ts", "sw-cts"):
+for task in ("path-easy", "k-max"):
+    for name in ("crucb", "sw-ts"):
         run = rb.simulate(rb.tasks.get(task), rb.policies.by_name(name), horizon=250, seed=5)
         out[task + " " + name] = [run.plays.tolist(), [[list(k), v] for k, v in run.super_arm_plays.items()]]
 print(json.dumps(out))
@@ -52,7 +52,7 @@ print(json.dumps(out))
 
 
 def test_machine_code_decides_like_the_interpreter():
-    """The same program with Numba switched off: every kernel runs as plain Python."""
+    """The same program with Numba switched off by its own variable: the loop runs as plain Python."""
     results = []
     for disabled in ("0", "1"):
         environment = {**os.environ, "NUMBA_DISABLE_JIT": disabled}

@@ -84,13 +84,13 @@ def names() -> list[str]:
 
 
 def by_name(name: str, **parameters: Any) -> Policy:
-    """Make a policy by its name.
+    r"""Make a policy by its name.
 
     Parameters
     ----------
     name
         One of `names`.
-    **parameters
+    \**parameters
         The arguments of its class.
 
     Returns

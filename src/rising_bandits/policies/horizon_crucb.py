@@ -95,7 +95,7 @@ class HorizonCRUCB(BaseArmPolicy):
         self.patience = _checks.number("patience", self.patience, low=0.0, high=1.0)
         self.windows = _checks.integer("windows", self.windows, low=1, high=4)
         if self.ahead is not None:
-            self.ahead = _checks.integer("ahead", self.ahead, low=1)
+            self.ahead = _checks.integer("ahead", self.ahead, low=1, limit=10**12)
         wanted = "'proved' or a number C of at least 0"
         if isinstance(self.bonus, str):
             if self.bonus != "proved":

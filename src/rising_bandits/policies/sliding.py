@@ -37,7 +37,7 @@ class _Sliding:
                 "window", self.window, low=0.0, high=1.0, open_low=True, open_high=True, wanted=wanted
             )
         elif self.window is not None:
-            self.window = _checks.integer("window", self.window, low=1)
+            self.window = _checks.integer("window", self.window, low=1, limit=10**12)
 
     def _window(self, horizon: int | None) -> int | float:
         """The window for a horizon."""
