@@ -645,3 +645,61 @@ def test_numbers_of_no_arm_have_no_label() -> None:
     for wrong in (-1, 3):
         with pytest.raises(InputError, match=f"arms must be numbers from 0 to 2, got {wrong}"):
             TopK(3, k=1).labels_of([wrong])
+
+
+# --- what users' own functions return is checked before it is learnt ---
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), -0.5, "x", None])
+def test_what_a_reward_of_ones_own_returns_is_checked_before_it_is_learnt(bad):
+    answers = {"value": 0.5}
+    reward = rb.Reward("mine", lambda values: answers["value"] if values.min() < 1.0 else 1.0)
+    problem = rb.Problem(rb.oracles.KSubsets(3, 1), reward)
+    policy = rb.SWTS(window=5)
+    policy.start(problem, rng=0)
+    for _ in range(6):
+        policy.observe(policy.select(), [0.5])
+    before = policy.state()
+    answers["value"] = bad
+    with pytest.raises(rb.InputError, match="what the reward 'mine' returns must be a finite number of at least 0"):
+        policy.observe(policy.select(), [0.5])
+    assert policy.state()["rule"] == before["rule"]
+    answers["value"] = 7.0
+    with pytest.raises(rb.InputError, match="mine"):
+        policy.observe(policy.select(), [0.5])
+    assert policy.round == 7
+
+
+@pytest.mark.parametrize("answer", [[1, 1], [], [-1], [9], ["b", "b"], [0.5], None, [0, 1]])
+def test_what_an_oracle_of_ones_own_answers_is_checked_before_it_is_played(answer):
+    class Own(rb.oracles.SuperArmOracle):
+        n_arms, max_size = 3, 1
+
+        def best(self, weights):
+            return answer
+
+        def is_feasible(self, arms):
+            return len(arms) == 1
+
+    policy = rb.SWCUCB(window=5)
+    policy.start(rb.Problem(Own()), rng=0)
+    with pytest.raises(rb.InputError, match=r"what Own.best returns must be a feasible super arm"):
+        policy.select()
+
+
+@pytest.mark.parametrize("horizon", [10**30, 10**13])
+def test_numbers_beyond_use_get_a_clear_error(horizon):
+    task = rb.tasks.get("path-easy")
+    for refused in (
+        lambda: rb.simulate(task, rb.CRUCB(), horizon=horizon),
+        lambda: rb.CRUCB().start(task.problem, horizon=horizon),
+        lambda: rb.SWCUCB(window=horizon),
+        lambda: rb.optimal_constant(task, horizon),
+    ):
+        with pytest.raises(rb.InputError, match="must be at most"):
+            refused()
+    slow = rb.Task("slow", rb.problems.TopK(2, k=1), (rb.curves.PowerLaw(scale=10.0, power=1.0),) * 2, 10**9)
+    with pytest.raises(rb.InputError, match="GiB of memory"):
+        rb.simulate(slow, rb.CRUCB())
+    with pytest.raises(rb.InputError, match="at most 1000000, more is beyond any use"):
+        rb.problems.TopK(10**9, k=1)

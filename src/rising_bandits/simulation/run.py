@@ -168,6 +168,8 @@ class Simulation:
         self.task, self.policy = task, policy
         given = task.horizon if horizon is None else horizon
         self.horizon = _checks.integer("horizon", given, low=1, limit=MOST_ROUNDS_SIMULATED)
+        # The comparator is known round by round.
+        _checks.memory(f"a run of {self.horizon} rounds", 3.0 * self.horizon)
         self.seed = _checks.integer("seed", seed, low=0)
         self.compiled = compiled
         recorded = checkpoints(self.horizon, rounds)

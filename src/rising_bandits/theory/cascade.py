@@ -15,6 +15,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from rising_bandits import _checks
 from rising_bandits._checks import Floats, Ints
 from rising_bandits.curves import Bernoulli, Failing
 from rising_bandits.errors import InputError, TooManySuperArmsError
@@ -57,6 +58,7 @@ def all_must_succeed(task: Task) -> bool:
 
 def success_tables(task: Task, horizon: int) -> tuple[Floats, Floats]:
     """Two tables with a row per arm and a column per play: the probability of success, and the outcome of a success."""
+    _checks.memory(f"the chances of {len(task.curves)} arms over {horizon} rounds", 4.0 * horizon * len(task.curves))
     plays = np.arange(horizon)
     means = np.stack([curve(plays) for curve in task.curves])
     if not isinstance(task.noise, Failing):

@@ -72,6 +72,7 @@ def _by_play(task: Task, arms: Sequence[int], horizon: int) -> Callable[[Ints], 
 
 def constant_reward(task: Task, super_arm: Ints, horizon: int) -> Floats:
     """The cumulative expected reward of always playing one super arm, after rounds 1 to ``horizon``. No cascades."""
+    _checks.memory(f"the rewards of {horizon} rounds", 3.0 * horizon)
     rewards = _by_play(task, super_arm.tolist(), horizon)(np.arange(super_arm.size))
     return np.cumsum(np.concatenate([rewards, np.full(horizon - rewards.size, rewards[-1])]))
 
@@ -104,7 +105,7 @@ def optimal_constant(task: Task, horizon: int | None = None) -> OptimalConstant:
     """
     if not isinstance(cast(object, task), Task):
         raise InputError(f"task must be a Task, as in rb.tasks.get('path-easy'), got {task!r}")
-    horizon = _checks.integer("horizon", task.horizon if horizon is None else horizon, low=1)
+    horizon = _checks.integer("horizon", task.horizon if horizon is None else horizon, low=1, limit=10**12)
     oracle = task.problem.oracle
     if task.cascade:
         super_arm = best_of_cascade(task, horizon)
