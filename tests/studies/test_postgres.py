@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import threading
 import time
 from pathlib import Path
 
@@ -106,3 +107,73 @@ def test_a_server_that_goes_away_is_said_and_found_again(storage):
 def test_a_server_that_is_not_there(tmp_path):
     with pytest.raises(rb.StorageError, match=r"postgresql\+psycopg://rising:\*\*\*@127.0.0.1:1/none"):
         rb.studies.open("s", storage="postgresql://rising:secret@127.0.0.1:1/none")
+
+
+def _at_once(count, action):
+    """Run an action in threads that begin together; returns what each returned or raised."""
+    results, gate = [], threading.Barrier(count)
+
+    def run(number):
+        gate.wait()
+        try:
+            results.append(action(number))
+        except Exception as error:
+            results.append(error)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return results
+
+
+def test_a_study_created_by_many_at_once_is_one_study(postgres):
+    problem = rb.problems.TopK(["a", "b"], k=1)
+    for attempt in range(3):
+        name = f"at-once-{attempt}"
+
+        def create(_, name=name):
+            with rb.studies.create(name, problem, rb.CRUCB(), storage=postgres, exist_ok=True) as study:
+                return study.ask().id
+
+        assert sorted(map(str, _at_once(8, create))) == sorted(map(str, range(1, 9)))
+
+
+def test_a_study_in_use_can_be_deleted(postgres):
+    problem = rb.problems.TopK(["a", "b"], k=1)
+    for attempt in range(3):
+        name = f"in-use-{attempt}"
+        rb.studies.create(name, problem, rb.CRUCB(), storage=postgres).close()
+        told = threading.Semaphore(0)
+
+        def act(number, name=name, told=told):
+            if number == 0:
+                # Once all others are in the middle of it.
+                for _ in range(6):
+                    told.acquire()
+                rb.studies.delete(name, storage=postgres)
+                return "deleted"
+            with rb.studies.open(name, storage=postgres) as study:
+                while True:
+                    study.tell(decision := study.ask(), dict.fromkeys(decision.super_arm, 0.5))
+                    told.release()
+
+        results = _at_once(4, act)
+        assert "deleted" in results
+        gone = [result for result in results if result != "deleted"]
+        assert all(isinstance(error, rb.RisingBanditsError) for error in gone), gone
+        assert name not in rb.studies.names(storage=postgres)
+
+
+def test_another_default_isolation_of_the_server_changes_nothing(postgres):
+    strict = f"{postgres}?options=-c%20default_transaction_isolation%3Dserializable"
+    rb.studies.create("strict", rb.problems.TopK(["a", "b"], k=1), rb.CRUCB(), storage=strict).close()
+
+    def work(_):
+        with rb.studies.open("strict", storage=strict) as study:
+            for _ in range(15):
+                study.tell(decision := study.ask(), dict.fromkeys(decision.super_arm, 0.5))
+        return "done"
+
+    assert _at_once(4, work) == ["done"] * 4

@@ -11,6 +11,7 @@ from rising_bandits import _checks
 from rising_bandits._checks import Floats
 from rising_bandits.errors import InputError
 from rising_bandits.oracles import Assignments, ExplicitSets, KSubsets, LinearSets
+from rising_bandits.oracles.base import MOST_ARMS
 from rising_bandits.problems.base import Label, Problem
 from rising_bandits.problems.rewards import Reward
 
@@ -20,9 +21,7 @@ def _names(name: str, value: int | Sequence[Label]) -> list[Label]:
     if isinstance(value, bool | str):
         raise InputError(f"{name} must be a list of labels or a number of them, got {value!r}")
     if isinstance(value, int | np.integer):
-        if value < 1:
-            raise InputError(f"{name} must be at least 1, got {value}")
-        return list(range(int(value)))
+        return list(range(_checks.integer(name, value, low=1, limit=MOST_ARMS)))
     labels = _checks.labels(name, value)
     if not labels:
         raise InputError(f"{name} must hold at least one label, got none")

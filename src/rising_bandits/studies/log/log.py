@@ -196,7 +196,7 @@ class Log:
             return
         newest = fold.seq
         # The call itself is already stored. It must not fail because its snapshot cannot be written.
-        with contextlib.suppress(Exception), self.storage.write() as writer:
+        with contextlib.suppress(Exception), self.storage.write(self.number) as writer:
             if self._unreadable:
                 # While these remain, every process reads the whole log when it opens the study.
                 writer.drop_snapshots(self.number)

@@ -9,8 +9,10 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -32,7 +34,7 @@ SPREAD_KEPT = 16
 """The distance of two snapshots is at most the length of the log divided by this, see `spare`."""
 _CHUNK = 20_000
 """How many events are fetched at a time."""
-_MIGRATION_LOCK = 7_246_331
+_MIGRATION_LOCK, _LIBRARY_LOCK = 7_246_331, 7_246_332
 """The number of the PostgreSQL lock for migrations. Other programs are unlikely to use the same number."""
 
 # Every call runs these two statements. As text they save half of its time, which SQLAlchemy needs to build them.
@@ -59,6 +61,25 @@ _LOCK_ROW = sa.select(STUDIES.c.id, _SERVER_CLOCK).where(STUDIES.c.id == sa.bind
 _ENCODER = json.JSONEncoder(separators=(",", ":"))
 
 
+_SECRETS = (
+    (re.compile(r"(?<=://)([^/@\s]*?):[^/\s]*@"), r"\1:***@"),
+    (re.compile(r"([^/\s:@'\"]*):[^/\s:@]+@"), r"\1:***@"),
+    (re.compile(r"(?i)(pass(?:word|wd)?|token|secret)=[^&\s'\"]*"), r"\1=***"),
+)
+
+
+def shown(storage: object) -> str:
+    """A storage as messages show it: without the password, wherever it stands.
+
+    >>> shown("postgresql://ann:hunter2@host/team?password=hunter2")
+    'postgresql://ann:***@host/team?password=***'
+    """
+    text = storage.render_as_string(hide_password=False) if isinstance(storage, sa.URL) else str(storage)
+    for pattern, new in _SECRETS:
+        text = pattern.sub(new, text)
+    return text
+
+
 def _url(storage: str) -> sa.URL:
     """The URL, checked, with the driver for PostgreSQL."""
     try:
@@ -71,7 +92,7 @@ def _url(storage: str) -> sa.URL:
     if backend != "sqlite" or not url.database or url.database == ":memory:":
         raise InputError(
             "storage must be a URL of a SQLite file, as in 'sqlite:///routes.db', or of PostgreSQL, as in "
-            f"'postgresql://user@host/database', got {storage!r}"
+            f"'postgresql://user@host/database', got {shown(storage)!r}"
         )
     # Made absolute, because the working directory of the process may change.
     return url if url.database.startswith("file:") else url.set(database=str(Path(url.database).resolve()))
@@ -106,17 +127,30 @@ class Storage:
         self.url = _url(storage)
         self.sqlite = self.url.get_backend_name() == "sqlite"
         self.power_safe, self.timeout, self.clock = power_safe, timeout, clock
-        if self.sqlite and not create and not Path(str(self.url.database)).exists():
+        # The file of a URL such as 'file:name?mode=ro' is SQLite's own affair.
+        named = self.sqlite and not str(self.url.database).startswith("file:")
+        self._path = Path(str(self.url.database)) if named else None
+        if self._path is not None and not create and not self._path.exists():
             raise InputError(f"storage must exist to be opened, but there is no file {self.url.database!r}")
+        self._held = _Held()
+        weakref.finalize(self, self._held.drop)
         self._connect()
-        with self.errors():
-            self._migrate()
+        _STORAGES.add(self)
+        try:
+            with self.errors():
+                self._migrate()
+        except BaseException:
+            self._held.drop()
+            raise
 
     def _connect(self) -> None:
         """Make the engine and the lock of this process."""
         options: dict[str, Any] = {"poolclass": sa.NullPool}
         if self.sqlite:
             options["connect_args"] = {"timeout": self.timeout, "check_same_thread": False}
+        else:
+            # A server may have another default, under which calls that wait for each other would fail.
+            options["isolation_level"] = "READ COMMITTED"
         try:
             self._engine = sa.create_engine(self.url, **options)
         except ModuleNotFoundError as error:
@@ -125,22 +159,12 @@ class Storage:
             ) from None
         self._driver_error: type[Exception] = self._engine.dialect.loaded_dbapi.Error
         if self.sqlite:
-            sa_event.listen(self._engine, "connect", self._prepare)
+            # A function of its own: the registry of events must not keep this object alive.
+            sa_event.listen(self._engine, "connect", _preparation(self.power_safe))
             sa_event.listen(self._engine, "begin", _begin)
-        self._open: sa.Connection | None = None
+        self._held.forget()
         self._lock = threading.RLock()
         self._pid = os.getpid()
-
-    def _prepare(self, connection: Any, record: Any) -> None:
-        """Set up a new SQLite connection."""
-        # SQLAlchemy begins transactions, not the driver.
-        connection.isolation_level = None
-        for pragma in (
-            "journal_mode=WAL",
-            f"synchronous={'FULL' if self.power_safe else 'NORMAL'}",
-            "foreign_keys=ON",
-        ):
-            connection.execute(f"PRAGMA {pragma}")
 
     @property
     def lock(self) -> threading.RLock:
@@ -154,30 +178,43 @@ class Storage:
     @property
     def _connection(self) -> sa.Connection:
         """The open connection; opens one if there is none."""
-        if self._open is None or self._open.closed or self._open.invalidated:
-            self._open = self._engine.connect()
-        return self._open
+        found = self._held.connection
+        if found is not None and (found.closed or found.invalidated or _in_transaction(found)):
+            # A call was interrupted before it could end its transaction.
+            self._held.drop()
+        if self._held.connection is None:
+            self._held.connection = self._engine.connect()
+            self._held.identity = _identity(self._path)
+        return self._held.connection
+
+    def _check_file(self) -> None:
+        """Refuse to go on with a SQLite file that was deleted or replaced: nobody would find what is written there."""
+        if self._path is not None and _identity(self._path) != self._held.identity:
+            raise StorageError(
+                f"{shown(self.url)} was deleted or replaced while it was open; nothing was acknowledged; "
+                "open the study again"
+            )
 
     def close(self) -> None:
-        """Close the connection. The next call opens a new one."""
-        if self._open is not None and self._pid == os.getpid():
-            self._open.close()
-        self._open = None
+        """Close the connection. The next call opens a new one. A call of another thread is waited for."""
+        with self.lock:
+            self._held.drop()
 
     @contextlib.contextmanager
     def errors(self) -> Iterator[None]:
         """Turn errors of the database into a `StorageError` that says what to do."""
         try:
             yield
-        except (exc.DBAPIError, self._driver_error) as error:
-            with contextlib.suppress(Exception):
-                self.close()
-            raise StorageError(self._explain(getattr(error, "orig", None) or error)) from error
+        except (exc.SQLAlchemyError, self._driver_error) as error:
+            self._held.drop()
+            raise StorageError(self._explain(getattr(error, "orig", None) or error)) from None
 
     def _explain(self, error: BaseException) -> str:
         """The message for an error of the database."""
-        said = " ".join(str(error).split())
-        place = self.url.render_as_string(hide_password=True)
+        said = shown(" ".join(str(error).split()))
+        if self.url.password:
+            said = said.replace(str(self.url.password), "***")
+        place = shown(self.url)
         if "locked" in said or "busy" in said:
             return (
                 f"{place} has been locked by another process for {self.timeout:g} s; nothing was changed, "
@@ -197,10 +234,19 @@ class Storage:
     def _transaction(self, begin: str) -> Iterator[sa.Connection]:
         """A transaction, begun with this statement."""
         with self.lock, self.errors():
-            connection = self._connection
-            connection.info["begin"] = begin
-            with connection.begin():
-                yield connection
+            try:
+                connection = self._connection
+                connection.info["begin"] = begin
+                with connection.begin():
+                    self._check_file()
+                    yield connection
+                    self._check_file()
+            except BaseException as error:
+                # Ctrl-C can come at any statement: without its connection no transaction stays open, and no lock held.
+                found = self._held.connection
+                if not isinstance(error, Exception) or (found is not None and _in_transaction(found)):
+                    self._held.drop()
+                raise
 
     @contextlib.contextmanager
     def read(self) -> Iterator[Reader]:
@@ -213,7 +259,9 @@ class Storage:
         """A write transaction that locks a study, or all studies (None), until it ends."""
         with self._transaction("BEGIN IMMEDIATE") as connection:
             row = None
-            if not self.sqlite and study is not None:
+            if not self.sqlite and study is None:
+                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LIBRARY_LOCK)))
+            elif not self.sqlite:
                 row = connection.execute(_LOCK_ROW, {"study": study}).one_or_none()
             now = self._now(connection, None if row is None else float(row[1]))
             yield Writer(connection, lambda: now)
@@ -243,6 +291,83 @@ class Storage:
         if not sa.inspect(connection).has_table(VERSION_TABLE):
             return None
         return connection.execute(sa.text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar_one_or_none()
+
+
+class _Held:
+    """The open connection of a storage, kept apart so that it can be closed after the storage is gone."""
+
+    def __init__(self) -> None:
+        self.connection: sa.Connection | None = None
+        self.identity: tuple[int, int] | None = None
+        self._pid = os.getpid()
+
+    def forget(self) -> None:
+        """Begin without a connection, in this process."""
+        self.connection, self.identity, self._pid = None, None, os.getpid()
+
+    def drop(self) -> None:
+        """Close the connection, which ends its transaction; in a fork, only forget it."""
+        found, mine = self.connection, self._pid == os.getpid()
+        self.forget()
+        if found is not None and mine:
+            with contextlib.suppress(Exception):
+                found.invalidate()
+            with contextlib.suppress(Exception):
+                found.close()
+
+
+_STORAGES: weakref.WeakSet[Storage] = weakref.WeakSet()
+_FORKING: list[threading.RLock] = []
+
+
+def _before_fork() -> None:
+    """Wait for the transactions of all threads: a child must not begin in the middle of one."""
+    for storage in sorted(_STORAGES, key=id):
+        lock = storage.lock
+        lock.acquire()
+        _FORKING.append(lock)
+
+
+def _after_fork() -> None:
+    while _FORKING:
+        _FORKING.pop().release()
+
+
+def _after_fork_in_child() -> None:
+    _FORKING.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child)
+
+
+def _identity(path: Path | None) -> tuple[int, int] | None:
+    """Which file stands at a path; None where there is none."""
+    try:
+        found = None if path is None else path.stat()
+    except OSError:
+        return None
+    return None if found is None else (found.st_dev, found.st_ino)
+
+
+def _in_transaction(connection: sa.Connection) -> bool:
+    """Whether a transaction is open, by SQLAlchemy or by the driver itself."""
+    with contextlib.suppress(Exception):
+        driver: Any = connection.connection.dbapi_connection
+        return bool(connection.in_transaction() or getattr(driver, "in_transaction", False))
+    return True
+
+
+def _preparation(power_safe: bool) -> Callable[[Any, Any], None]:
+    """What is done with every new SQLite connection."""
+
+    def prepare(connection: Any, record: Any) -> None:
+        # SQLAlchemy begins transactions, not the driver.
+        connection.isolation_level = None
+        for pragma in ("journal_mode=WAL", f"synchronous={'FULL' if power_safe else 'NORMAL'}", "foreign_keys=ON"):
+            connection.execute(f"PRAGMA {pragma}")
+
+    return prepare
 
 
 def _begin(connection: sa.Connection) -> None:
@@ -369,6 +494,9 @@ class Writer(Reader):
 
     def remove_study(self, study: int) -> None:
         """Remove a study with its events and snapshots."""
+        if self._connection.dialect.name != "sqlite":
+            # Whoever is writing to it comes first, and then finds it gone.
+            self._connection.execute(_LOCK_ROW, {"study": study})
         self.drop_snapshots(study)
         self._connection.execute(sa.delete(EVENTS).where(EVENTS.c.study_id == study))
         self._connection.execute(sa.delete(STUDIES).where(STUDIES.c.id == study))
