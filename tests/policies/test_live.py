@@ -5,12 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 import tracemalloc
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
 import rising_bandits as rb
 from rising_bandits.policies.engines import live
+from rising_bandits.policies.rules.operations import indices, roomy, update
 from rising_bandits.problems.tasks import grid_edges
 
 
@@ -69,6 +71,48 @@ def test_engines_that_draw_stay_in_python(paces):
         policy.start(PROBLEMS["top-k"], rng=1)
         play(policy, 20)
     assert set(live._PACES.values()) == {None}
+
+
+class Words(NamedTuple):
+    """A rule of one's own that plain Python can run and a compiler cannot."""
+
+    plays: Any
+    last: Any
+
+
+@update.register(Words)
+def _update(state, unit, outcome):
+    state.plays[unit] += 1
+    state.last[unit] = float(str(float(outcome)))
+
+
+@indices.register(Words)
+def _indices(state, t, rng, out):
+    out[:] = [float(f"{value}") for value in state.last]
+
+
+@roomy.register(Words)
+def _roomy(state, pushes):
+    return True
+
+
+class Wordy(rb.policies.BaseArmPolicy):
+    name = "wordy"
+
+    def make_rule(self, n_units, problem, horizon):
+        return Words(np.zeros(n_units, dtype=np.int64), np.zeros(n_units))
+
+
+def test_a_rule_that_cannot_be_compiled_goes_on_in_python(paces, monkeypatch):
+    monkeypatch.setattr(Words, "draws", False, raising=False)
+    policy = Wordy()
+    policy.start(PROBLEMS["top-k"], rng=1)
+    first = play(policy, 30)
+    (pace,) = live._PACES.values()
+    pace.worker.join()
+    assert pace.select is None
+    assert pace.learn is None
+    assert len(first + play(policy, 20)) == 50
 
 
 FORK = """

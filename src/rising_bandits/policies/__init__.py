@@ -18,6 +18,7 @@ from rising_bandits.policies.horizon_crucb import HorizonCRUCB
 from rising_bandits.policies.index_policy import IndexPolicy
 from rising_bandits.policies.levels import BaseArmPolicy, SuperArmPolicy
 from rising_bandits.policies.policy import Policy
+from rising_bandits.policies.program_crucb import ProgramCRUCB
 from rising_bandits.policies.red_ucb import RedUCB
 from rising_bandits.policies.reference import Oracle, Random, Tour
 from rising_bandits.policies.sliding import SWCTS, SWCUCB, SWTS, SWUCB
@@ -33,6 +34,7 @@ __all__ = [
     "IndexPolicy",
     "Oracle",
     "Policy",
+    "ProgramCRUCB",
     "Random",
     "RedUCB",
     "SuperArmPolicy",

@@ -7,6 +7,7 @@ machine code. The decisions are the same bit for bit. Engines that draw random n
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 import time
@@ -20,6 +21,7 @@ from rising_bandits._checks import Floats, Ints
 from rising_bandits._compile import compilable, compiled
 from rising_bandits.policies.engines.operations import learn, select
 
+_LOGGER = logging.getLogger(__name__)
 PAYS = 5.0
 """Seconds of plain Python after which an engine is compiled."""
 _COMPILING = threading.Lock()
@@ -54,11 +56,15 @@ class Pace:
 
     def _compile(self, engine: Any) -> None:
         arms, outcomes = np.zeros(1, dtype=np.int64), np.zeros(1)
-        with _COMPILING:
-            if _machine.available():
-                decide = _machine.prepared(_select, engine, 1, None, arms)
-                self.learn = _machine.prepared(_learn, engine, arms, outcomes, 1)
-                self.select = decide
+        try:
+            with _COMPILING:
+                if _machine.available():
+                    chooses = _machine.prepared(_select, engine, 1, None, arms)
+                    learns = _machine.prepared(_learn, engine, arms, outcomes, 1)
+                    self.select, self.learn = chooses, learns
+        except Exception as error:
+            # A rule of the user's own that cannot be compiled goes on as plain Python.
+            _LOGGER.info("live decisions stay in plain Python: %s", error)
 
 
 _PACES: dict[tuple[type, ...], Pace | None] = {}
