@@ -85,7 +85,7 @@ def test_the_package_is_typed_and_small():
     assert resources.files(rb).joinpath("py.typed").is_file()
     needed = [line for line in metadata.requires("rising-bandits") or [] if "extra ==" not in line]
     names = {line.split(">")[0].split(";")[0].strip() for line in needed}
-    assert names == {"numpy", "scipy", "numba", "networkx", "matplotlib", "pyarrow", "typer", "rich"}
+    assert names == {"numpy", "scipy", "networkx", "typer", "rich"}
 
 
 def test_a_missing_extra_is_named():

@@ -101,9 +101,10 @@ def test_the_command_is_installed_and_tells_its_version():
     assert "tasks" in done.stdout
 
 
-def hears_ctrl_c():
-    # Tests that a script started in the background ignore Ctrl-C, and what they start would as well.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+HEARS_CTRL_C = (
+    "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
+)
+"""Tests that a script started in the background ignore Ctrl-C, and what they start would as well."""
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
@@ -116,9 +117,8 @@ def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path, workers):
     while not list((tmp_path / "partial").glob("*.gz")):
         patience *= 2
         assert patience < 300
-        process = subprocess.Popen(
-            command, stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=hears_ctrl_c
-        )
+        hearing = [sys.executable, "-c", HEARS_CTRL_C, *command]
+        process = subprocess.Popen(hearing, stderr=subprocess.PIPE, text=True, start_new_session=True)
         while not (tmp_path / "settings.json").exists() and process.poll() is None:
             time.sleep(0.05)
         time.sleep(patience)

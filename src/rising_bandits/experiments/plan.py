@@ -10,7 +10,6 @@ import re
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -185,18 +184,12 @@ def make_task(text: str) -> Task:
     300
     """
     if ":" not in text:
-        return _named_task(text)
+        return tasks.shared(text)
     name, arguments = parse_call(text, "task must look like path-easy or module:function(argument=value)")
     task = _import("task", name)(**arguments)
     if not isinstance(task, Task):
         raise InputError(f"task {text!r} must be a function that returns a Task, got {type(task).__name__}")
     return task
-
-
-@lru_cache(maxsize=16)
-def _named_task(name: str) -> Task:
-    """A built-in task, made once per process: what is computed from it, such as its optimum, is kept with it."""
-    return tasks.get(name)
 
 
 def make_policy(name: str, parameters: dict[str, Any]) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import cast
 
 import numpy as np
@@ -211,6 +212,28 @@ def get(name: str) -> Task:
     if name not in _BUILDERS:
         raise InputError(f"task must be one of {', '.join(_BUILDERS)}, got {name!r}")
     return _BUILDERS[name]()
+
+
+def shared(name: str) -> Task:
+    """The task of that name, made once per process.
+
+    What is computed from a task, such as its optimum, is kept with it. Many runs of one task share that.
+
+    Parameters
+    ----------
+    name
+        One of `names`.
+
+    >>> shared("path-easy") is shared("path-easy")
+    True
+    """
+    builder = _BUILDERS.get(name)
+    return get(name) if builder is None else _built(builder)
+
+
+@lru_cache(maxsize=16)
+def _built(builder: Callable[[], Task]) -> Task:
+    return builder()
 
 
 def register(name: str, builder: Callable[[], Task]) -> None:
