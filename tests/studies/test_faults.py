@@ -108,6 +108,7 @@ while True:
         decision = study.ask()
         study.tell(decision, dict.fromkeys(decision.super_arm, 0.5))
         os.write(note, f"{decision.id}\\n".encode())
+        inside[0] = False
     except KeyboardInterrupt:
         pass
 """
@@ -119,19 +120,21 @@ def test_interrupts_at_random_moments_lose_nothing_and_wedge_nothing(tmp_path):
     record.touch()
     code = LOOP.replace("\\\\", "\\")
     process = subprocess.Popen([sys.executable, "-c", code, f"sqlite:///{path}", record], stdout=subprocess.PIPE)
-    process.stdout.readline()
-    dice = random.Random(3)
-    for _ in range(400):
-        process.send_signal(signal.SIGINT)
-        threading.Event().wait(dice.uniform(0.0, 0.004))
-    # It still tells: wait until more was acknowledged than when the interrupts ended.
-    count = record.read_bytes().count(b"\n")
-    while record.read_bytes().count(b"\n") < count + 5:
-        assert process.poll() is None
-        threading.Event().wait(0.005)
-    process.kill()
-    process.wait()
-    process.stdout.close()
+    try:
+        process.stdout.readline()
+        dice = random.Random(3)
+        for _ in range(400):
+            process.send_signal(signal.SIGINT)
+            threading.Event().wait(dice.uniform(0.0, 0.004))
+        # It still tells: wait until more was acknowledged than when the interrupts ended.
+        count = record.read_bytes().count(b"\n")
+        while record.read_bytes().count(b"\n") < count + 5:
+            assert process.poll() is None
+            threading.Event().wait(0.005)
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
     told = {int(line) for line in record.read_text().splitlines() if line}
     assert told <= acknowledged(path)
 
