@@ -15,6 +15,7 @@ from rising_bandits._checks import Bools, Floats, Ints
 from rising_bandits.errors import InfeasibleError, InputError, NotStartedError
 from rising_bandits.policies import saving
 from rising_bandits.policies.engines.live import decide, take
+from rising_bandits.policies.underway import Underway
 from rising_bandits.problems.base import Problem
 
 _RNG = "a numpy.random.Generator, or a seed of at least 0"
@@ -115,6 +116,8 @@ class Policy(ABC):
         """
         self._check_started()
         blocked = _checks.mask(mask, self.problem.n_arms)
+        if not isinstance(underway, Underway):
+            underway = [np.sort(self._checked_arms(arms)) for arms in underway]
         before = None if blocked is None else self.rng.bit_generator.state
         try:
             arms = np.sort(self._choose(blocked, underway))
