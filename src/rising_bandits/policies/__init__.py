@@ -19,6 +19,7 @@ from rising_bandits.policies.index_policy import IndexPolicy
 from rising_bandits.policies.levels import BaseArmPolicy, SuperArmPolicy
 from rising_bandits.policies.policy import Policy
 from rising_bandits.policies.program_crucb import ProgramCRUCB
+from rising_bandits.policies.recommendation import recommended
 from rising_bandits.policies.red_ucb import RedUCB
 from rising_bandits.policies.reference import Oracle, Random, Tour
 from rising_bandits.policies.sliding import SWCTS, SWCUCB, SWTS, SWUCB
@@ -42,6 +43,7 @@ __all__ = [
     "by_name",
     "classes",
     "names",
+    "recommended",
 ]
 
 _FIRST = ("crucb", "horizon-crucb", "r-ed-ucb", "sw-ucb", "sw-cucb", "sw-ts", "sw-cts")
