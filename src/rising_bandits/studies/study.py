@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -16,9 +17,9 @@ from rising_bandits._checks import Floats
 from rising_bandits.errors import InputError
 from rising_bandits.policies.policy import Policy
 from rising_bandits.problems.base import Label, Problem
-from rising_bandits.studies.log.events import MOST_ROUNDS
+from rising_bandits.studies.log.events import MOST_ROUNDS, check_key
 from rising_bandits.studies.log.fold import Entry, Fold
-from rising_bandits.studies.log.log import Log, asked
+from rising_bandits.studies.log.log import Log, Turn, asked
 from rising_bandits.studies.log.telling import tell_body
 from rising_bandits.studies.reports.explain import Explanation, Reason, explain_choice, reasons
 from rising_bandits.studies.reports.files import export, export_history, written_labels
@@ -155,10 +156,12 @@ class Study:
             return fold.unlisted
 
     @overload
-    def ask(self, n: None = None, *, unavailable: Iterable[Label] = ()) -> Decision: ...
+    def ask(self, n: None = None, *, unavailable: Iterable[Label] = (), key: str | None = None) -> Decision: ...
     @overload
-    def ask(self, n: int, *, unavailable: Iterable[Label] = ()) -> list[Decision]: ...
-    def ask(self, n: int | None = None, *, unavailable: Iterable[Label] = ()) -> Decision | list[Decision]:
+    def ask(self, n: int, *, unavailable: Iterable[Label] = (), key: str | None = None) -> list[Decision]: ...
+    def ask(
+        self, n: int | None = None, *, unavailable: Iterable[Label] = (), key: str | None = None
+    ) -> Decision | list[Decision]:
         """Ask for a decision, or for several decisions at once.
 
         Parameters
@@ -167,6 +170,10 @@ class Study:
             How many decisions to make; None for a single one.
         unavailable
             Labels of arms that may not be used this time, for example because a link is down now.
+        key
+            A text of 1 to 200 characters that names this call. An ask with the key of an earlier ask makes no new
+            decision but returns the earlier one, so a caller who got no answer can ask again. The newest 10 000 keys
+            are remembered.
 
         Returns
         -------
@@ -177,11 +184,16 @@ class Study:
         ------
         InfeasibleError
             No super arm is left without the unavailable and the retired arms.
+        InputError
+            An argument is wrong, or an earlier ask with this key made another number of decisions.
         """
+        check_key(key)
         wanted = f"a number of decisions, from 1 to {MOST_AT_ONCE}"
         count = 1 if n is None else _checks.integer("n", n, low=1, high=MOST_AT_ONCE, wanted=wanted)
         with self._log.turn() as turn:
             fold = turn.fold
+            if key is not None and (earlier := fold.keys.get(key)) is not None:
+                return self._asked_before(turn, key, earlier, n)
             blocked = [self._log.key(fold, label) for label in _checks.labels("unavailable", unavailable)]
             live, mask = fold.live, fold.mask(blocked)
             expires = self.settings.expires
@@ -193,9 +205,53 @@ class Study:
                 body: dict[str, Any] = {"arms": [fold.arms.keys[arm] for arm in fold.arms.problem.ordered(arms)]}
                 if blocked:
                     body["off"] = blocked
+                if key is not None:
+                    body["key"] = key
                 turn.add("ask", body, number)
         decisions = [self._decision(fold, asked(event)) for event in turn.events]
         return decisions[0] if n is None else decisions
+
+    def _asked_before(self, turn: Turn, key: str, earlier: tuple[int, int], n: int | None) -> Decision | list[Decision]:
+        """The decisions of an earlier ask with the same key."""
+        first, count = earlier
+        if count != (1 if n is None else n):
+            raise InputError(f"n must be {count}, as in the earlier ask with the key {key!r}, got {n!r}")
+        numbers = range(first, first + count)
+        decisions = [self._decision(turn.fold, self._log.entry(turn.fold, turn.writer, number)) for number in numbers]
+        return decisions[0] if n is None else decisions
+
+    def group(self) -> AbstractContextManager[None]:
+        """Make several calls in one transaction, which is much faster than one transaction for each.
+
+        Returns
+        -------
+        context manager
+            Calls in its block see each other's effects. A call that raises changes nothing; the others count. What the
+            calls return is stored when the block ends, not before. If the block raises, none of its calls counts.
+
+        Raises
+        ------
+        InputError
+            It is inside another group of the same study.
+        StorageError
+            The database cannot be written. None of the calls counts.
+
+        >>> import tempfile, rising_bandits as rb
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> storage = f"sqlite:///{folder.name}/team.db"
+        >>> study = rb.studies.create("team", rb.problems.TopK(["ann", "bob"], k=1), rb.CRUCB(), storage=storage)
+        >>> with study.group():
+        ...     for _ in range(3):
+        ...         decision = study.ask()
+        ...         study.tell(decision, {decision.super_arm[0]: 0.5})
+        True
+        True
+        True
+        >>> len(study.history())
+        3
+        >>> study.close(); folder.cleanup()
+        """
+        return self._log.group()
 
     def tell(self, decision: int | Decision, outcomes: Mapping[Label, float], *, final: bool = True) -> bool:
         """Tell the outcomes of a decision.

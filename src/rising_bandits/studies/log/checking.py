@@ -9,7 +9,7 @@ import numpy as np
 
 from rising_bandits import _checks
 from rising_bandits.errors import InputError
-from rising_bandits.studies.log.events import MOST_ROUNDS, Event
+from rising_bandits.studies.log.events import MOST_ROUNDS, Event, check_key
 from rising_bandits.studies.log.fold import Fold
 from rising_bandits.studies.log.log import Log
 from rising_bandits.studies.log.telling import tell_body
@@ -68,6 +68,7 @@ def _check_ask(fold: Fold, event: Event) -> None:
     if not fold.arms.problem.oracle.is_feasible(arms):
         raise InputError(f"the arms {_named(fold, keys)} are not a feasible super arm")
     off = fold.retired.union(_known(fold, event.body.get("off", []), distinct=False))
+    check_key(event.body.get("key"))
     if not off.isdisjoint(keys):
         raise InputError(f"the arms {_named(fold, sorted(off.intersection(keys)))} were retired or unavailable")
 

@@ -2,7 +2,7 @@
 
 ======== ========================================================================
 problem  a new problem: its spec, its labels, and the keys of its arms
-ask      a decision: the keys of its arms, and of the arms that were unavailable
+ask      a decision: the keys of its arms, and of the arms that were unavailable; the key of the call, if it has one
 piece    some outcomes of a decision; more may follow
 tell     the last outcomes of a decision, which closes it
 retire   arms that are not used until they are restored
@@ -21,9 +21,17 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from rising_bandits.errors import InputError
+
 KINDS = ("problem", "ask", "piece", "tell", "retire", "restore", "reset", "import")
 MOST_ROUNDS = 2**53
 """The largest number of rounds that a float can count exactly."""
+
+
+def check_key(key: Any) -> None:
+    """Refuse what cannot be the key of an ask; None is no key."""
+    if key is not None and (not isinstance(key, str) or not 1 <= len(key) <= 200 or not key.isprintable()):
+        raise InputError(f"key must be a text of 1 to 200 printable characters, or None, got {key!r}")
 
 
 class Event(NamedTuple):

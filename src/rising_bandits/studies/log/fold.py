@@ -29,6 +29,8 @@ from rising_bandits.studies.log.arms import Arms
 from rising_bandits.studies.log.events import Event, raw_of, values_of
 from rising_bandits.studies.log.tally import Tally
 
+KEYS_KEPT = 10_000
+"""How many keys of asks are remembered: those of the newest asks that have one."""
 Resolve = Callable[[dict[str, Any]], Problem]
 """A function from the body of a problem event to the problem."""
 
@@ -175,6 +177,8 @@ class Fold:
         self.retired: set[int] = set()
         self.began: dict[int, int] = {}
         """The event of the last restart of each arm, by key. Arms that never restarted are missing."""
+        self.keys: dict[str, tuple[int, int]] = {}
+        """The first decision and the number of decisions of an ask with a key, by the key; oldest first."""
         self.settled = learned
         """The settled policy."""
         self.arms = learned.arms
@@ -224,6 +228,8 @@ class Fold:
         if event.kind == "ask":
             assert event.decision is not None
             self.decisions = event.decision
+            if (key := event.body.get("key")) is not None:
+                self._remember(key, event.decision)
             self._push(Entry(event.seq, event.decision, tuple(event.body["arms"]), event.at))
         elif event.kind in ("tell", "piece"):
             assert event.decision is not None
@@ -245,6 +251,13 @@ class Fold:
                 self._begin(event.body["arms"], event.seq)
             self._push(Entry(event.seq, closed=True, control=event))
         self._settle()
+
+    def _remember(self, key: str, decision: int) -> None:
+        """Note a decision of an ask with a key. All decisions of one ask follow each other."""
+        first, count = self.keys.pop(key, (decision, 0))
+        self.keys[key] = (first, count + 1)
+        if len(self.keys) > KEYS_KEPT:
+            del self.keys[next(iter(self.keys))]
 
     def _begin(self, keys: Iterable[int], seq: int) -> None:
         """Note that these arms restart at an event."""

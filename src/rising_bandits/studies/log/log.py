@@ -52,16 +52,46 @@ class Log:
         self._fold: Fold | None = None
         self._problems: dict[str, Problem] = {}
         self._snapshot_seq, self._snapshot_size = 0, 0
+        self._group: Writer | None = None
+        """The transaction of the open `group`; None if there is none."""
         self._unreadable = False
         """Whether the storage holds a snapshot that this version cannot read."""
 
     @contextmanager
     def look(self) -> Iterator[tuple[Fold, Reader]]:
         """A read transaction: the present state, and a reader."""
-        with self.storage.lock, self.storage.read() as reader:
+        with self.storage.lock, self._reading() as reader:
             if not reader.exists(self.number):
                 raise InputError(f"study {self.name!r} is gone: it was deleted")
             yield self.follow(reader), reader
+
+    def _reading(self) -> contextlib.AbstractContextManager[Reader]:
+        """A read transaction, or the open group, which has written what no other transaction can see yet."""
+        return self.storage.read() if self._group is None else contextlib.nullcontext(self._group)
+
+    @contextmanager
+    def group(self) -> Iterator[None]:
+        """One transaction for all turns in the block, each of which may fail by itself. Other threads wait.
+
+        Nothing is stored before the block ends. If it raises, or cannot be stored, none of its turns counts.
+        """
+        with self.storage.lock:
+            if self._group is not None:
+                raise InputError("a group of calls must not be inside another one of the same study")
+            try:
+                with self.storage.write(self.number) as writer:
+                    before = self.follow(writer).changed
+                    self._group = writer
+                    try:
+                        yield
+                    finally:
+                        self._group = None
+            except BaseException:
+                # Memory may hold events that the log does not. Read the log again.
+                self._fold = None
+                raise
+            if self._fold is not None and self._fold.changed != before:
+                self.keep_snapshot(self._fold)
 
     @contextmanager
     def turn(self) -> Iterator[Turn]:
@@ -72,9 +102,9 @@ class Log:
         a log that contains them could never be read again.
         """
         with self.storage.lock:
-            ahead = False
+            ahead, group = False, self._group
             try:
-                with self.storage.write(self.number) as writer:
+                with self.storage.write(self.number) if group is None else contextlib.nullcontext(group) as writer:
                     turn = Turn(self.follow(writer), writer)
                     yield turn
                     ahead = True
@@ -86,7 +116,7 @@ class Log:
                     self._fold = None
                 raise
             # A snapshot takes time. It is never written after an ask, because the caller waits for the decision.
-            if any(event.kind != "ask" for event in turn.events):
+            if group is None and any(event.kind != "ask" for event in turn.events):
                 self.keep_snapshot(turn.fold)
 
     def _take(self, fold: Fold, events: Sequence[Event] | Iterator[Event]) -> None:

@@ -34,6 +34,7 @@ def dump(fold: Fold) -> bytes:
         "retired": sorted(fold.retired),
         "arms_since": fold.arms_since,
         "began": list(fold.began.items()),
+        "keys": [[key, *found] for key, found in fold.keys.items()],
         "problem": fold.settled.arms.body,
         "policy": saving.sealed({**fold.settled.policy.state(), "problem": None}),
         "tally": fold.tally.dump(),
@@ -65,6 +66,7 @@ def _load(text: bytes, kind: type[Policy], resolve: Resolve, reorder: int) -> Fo
     fold.changed, fold.unlisted = fold.seq, data["unlisted"]
     fold.tally = Tally.load(data["tally"])
     fold.retired, fold.began = set(data["retired"]), dict(data["began"])
+    fold.keys = {str(key): (int(first), int(count)) for key, first, count in data.get("keys", ())}
     for saved in data["window"]:
         fold._push(_from(saved))
     fold.arms_since = data["arms_since"]
