@@ -11,7 +11,6 @@ import numpy as np
 from rising_bandits._checks import Floats, Ints
 from rising_bandits.errors import InputError
 from rising_bandits.policies import saving
-from rising_bandits.policies.engines.cover import PLAYS_FIRST
 from rising_bandits.policies.levels import BaseArmPolicy
 from rising_bandits.problems.base import Label, Problem
 
@@ -145,5 +144,5 @@ class IndexPolicy(BaseArmPolicy):
                 rule.update(unit, float(outcome))
             at += count
         self._engine.cover.aims[:] = saving.load_aims(state, plays.size)
-        for given_up in np.flatnonzero((rule.plays == 0) & (self._engine.cover.aims >= PLAYS_FIRST)):
+        for given_up in np.flatnonzero((rule.plays == 0) & (self._engine.cover.aims >= self.first_plays)):
             rule.assume(int(given_up), 1.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -42,6 +42,9 @@ class RulePolicy(Policy):
 
     A rule keeps an index for each *unit*: a base arm, or a super arm for policies that act on super arms.
     """
+
+    first_plays: ClassVar[int] = PLAYS_FIRST
+    """How often each unit is played before indices decide."""
 
     @abstractmethod
     def make_rule(self, n_units: int, problem: Problem, horizon: int | None) -> Any:
@@ -134,7 +137,7 @@ class RulePolicy(Policy):
     def _inherit(self, old: Self, origin: Ints) -> None:
         units = self._units_from(old, origin)
         aims = old._engine.cover.aims
-        again = (old._rule.plays < PLAYS_FIRST) & (aims >= PLAYS_FIRST)
+        again = (old._rule.plays < self.first_plays) & (aims >= self.first_plays)
         if old.problem is self.problem:
             again[:] = False
             self._engine.cover.aims[units >= 0] = aims[units[units >= 0]]
@@ -155,7 +158,7 @@ class RulePolicy(Policy):
 
     def _aims(self) -> Any:
         """How often first plays of each unit were tried, for saving."""
-        return np.minimum(self._engine.cover.aims, PLAYS_FIRST).astype(np.int8)
+        return np.minimum(self._engine.cover.aims, self.first_plays).astype(np.int8)
 
 
 class BaseArmPolicy(RulePolicy):
@@ -166,12 +169,12 @@ class BaseArmPolicy(RulePolicy):
 
     def _begin(self, problem: Problem, horizon: int | None) -> BaseArms:
         oracle = problem.oracle
-        if horizon is not None and horizon < PLAYS_FIRST * oracle.n_arms:
-            needed = oracle.cover_rounds(PLAYS_FIRST) or cover_rounds(problem)
+        if horizon is not None and horizon < self.first_plays * oracle.n_arms:
+            needed = oracle.cover_rounds(self.first_plays) or cover_rounds(problem, self.first_plays)
             if horizon < needed:
                 raise InputError(
                     f"horizon must be at least {needed}: so many rounds give each of the {oracle.n_arms} base arms "
-                    f"its first {PLAYS_FIRST} plays; got {horizon}"
+                    f"its first {self.first_plays} plays; got {horizon}"
                 )
         kernel = oracle.kernel()
         return BaseArms(
@@ -181,7 +184,7 @@ class BaseArmPolicy(RulePolicy):
             weights=np.zeros(oracle.n_arms),
             blocked=np.zeros(oracle.n_arms, dtype=np.bool_),
             masked=np.zeros(1, dtype=np.int64),
-            cover=make_cover(oracle.n_arms),
+            cover=make_cover(oracle.n_arms, self.first_plays),
         )
 
     def _own_engine(self) -> Any:
@@ -226,7 +229,7 @@ class BaseArmPolicy(RulePolicy):
         while len(found) < rounds and (arm := next_unit(cover, plays)) >= 0:
             arms = oracle.containing(arm, prefer=waiting_units(cover, plays))
             if arms is None:
-                cover.aims[arm] = PLAYS_FIRST
+                cover.aims[arm] = self.first_plays
                 self._give_up([arm])
                 continue
             plays[arms] += 1
@@ -250,7 +253,7 @@ class BaseArmPolicy(RulePolicy):
 
     def _give_up(self, arms: Iterable[int]) -> None:
         for arm in arms:
-            self._engine.cover.aims[arm] = PLAYS_FIRST
+            self._engine.cover.aims[arm] = self.first_plays
             # Its index becomes 1, the largest outcome, in place of infinity.
             assume(self._rule, arm, 1.0)
 
@@ -282,11 +285,11 @@ class SuperArmPolicy(RulePolicy):
                 f"{type(self).__name__} keeps an index for every super arm, but {error}; "
                 "use a policy that acts on base arms, such as CRUCB or SWCUCB"
             ) from None
-        needed = PLAYS_FIRST * len(sets)
+        needed = self.first_plays * len(sets)
         if horizon is not None and horizon < needed:
             raise InputError(
                 f"horizon must be at least {needed}: so many rounds give each of the {len(sets)} super arms "
-                f"its first {PLAYS_FIRST} plays; got {horizon}"
+                f"its first {self.first_plays} plays; got {horizon}"
             )
         rule = self.make_rule(len(sets), problem, horizon)
         packed = pack([problem.oracle.ordered(arms) for arms in sets])
@@ -302,7 +305,7 @@ class SuperArmPolicy(RulePolicy):
             chosen=np.full(1, -1, dtype=np.int64),
             reward=problem.reward.state(problem.oracle.max_size),
             scale=problem.scale,
-            cover=make_cover(len(sets)),
+            cover=make_cover(len(sets), self.first_plays),
         )
 
     def _own_engine(self) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from rising_bandits._checks import Bools, Floats, Ints
 from rising_bandits._compile import compiled
 from rising_bandits.oracles.operations import solve
-from rising_bandits.policies.engines.cover import PLAYS_FIRST, Cover, copy_set, follow, next_unit
+from rising_bandits.policies.engines.cover import Cover, copy_set, follow, next_unit
 from rising_bandits.policies.engines.operations import learn, ready, select
 from rising_bandits.policies.rules.operations import assume, indices, roomy, update
 
@@ -67,8 +67,8 @@ def _learn(state: BaseArms, arms: Ints, outcomes: Floats, played: int) -> None:
 
 @compiled
 def miss(state: BaseArms, arm: int) -> None:
-    """An arm that was aimed at was not played; after the second time it is given up."""
+    """An arm that was aimed at was not played; after as many times as it needs first plays it is given up."""
     state.cover.aims[arm] += 1
-    if state.cover.aims[arm] >= PLAYS_FIRST:
+    if state.cover.aims[arm] >= state.cover.wanted:
         # It counts as a perfect arm from here on, not as an infinitely good one.
         assume(state.rule, arm, 1.0)

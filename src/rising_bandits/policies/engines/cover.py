@@ -1,9 +1,10 @@
 """First plays: which units still need them, and the super arms that are planned to bring them.
 
-Before indices decide, every unit is played twice. A unit that was aimed at twice and not reached is given up (with
-cascading feedback an earlier failure can keep an arm from being played). Super arms that bring first plays are planned
-in Python, because finding a super arm through a given arm is a search of its own. The plan is a queue that an engine
-reads; it is dropped as soon as a round goes otherwise, and the engine then says that it is not ready.
+Before indices decide, every unit is played as often as its policy wants: twice, or once. A unit that was aimed at as
+often and not reached is given up (with cascading feedback an earlier failure can keep an arm from being played). Super
+arms that bring first plays are planned in Python, because finding a super arm through a given arm is a search of its
+own. The plan is a queue that an engine reads; it is dropped as soon as a round goes otherwise, and the engine then says
+that it is not ready.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from rising_bandits.oracles.explicit import pack
 from rising_bandits.problems.base import Problem
 
 PLAYS_FIRST = 2
-"""Every unit is played this often before indices decide."""
+"""By default, every unit is played this often before indices decide."""
 
 
 class Cover(NamedTuple):
@@ -32,12 +33,14 @@ class Cover(NamedTuple):
     first: Ints
     """Super arm ``s`` of the plan is ``members[first[s]:first[s + 1]]``."""
     members: Ints
+    wanted: int
+    """How many first plays a unit needs."""
 
 
-def make_cover(n_units: int) -> Cover:
+def make_cover(n_units: int, wanted: int = PLAYS_FIRST) -> Cover:
     """No unit has its first plays, and nothing is planned."""
     none = np.zeros(1, dtype=np.int64)
-    return Cover(np.zeros(n_units, dtype=np.int64), np.zeros(3, dtype=np.int64), none, none.copy())
+    return Cover(np.zeros(n_units, dtype=np.int64), np.zeros(3, dtype=np.int64), none, none.copy(), wanted)
 
 
 def planned(cover: Cover, super_arms: Sequence[Ints]) -> Cover:
@@ -58,7 +61,7 @@ def copy_cover(cover: Cover) -> Cover:
 def next_unit(cover: Cover, plays: Ints) -> int:
     """The first unit that still needs plays, or -1."""
     unit = cover.cursor[0]
-    while unit < plays.size and (plays[unit] >= PLAYS_FIRST or cover.aims[unit] >= PLAYS_FIRST):
+    while unit < plays.size and (plays[unit] >= cover.wanted or cover.aims[unit] >= cover.wanted):
         unit += 1
     cover.cursor[0] = unit
     return unit if unit < plays.size else -1
@@ -66,7 +69,7 @@ def next_unit(cover: Cover, plays: Ints) -> int:
 
 def waiting_units(cover: Cover, plays: Ints) -> Bools:
     """Which units still need plays."""
-    return np.asarray((plays < PLAYS_FIRST) & (cover.aims < PLAYS_FIRST))
+    return np.asarray((plays < cover.wanted) & (cover.aims < cover.wanted))
 
 
 @compiled
@@ -98,7 +101,7 @@ def follow(cover: Cover, arms: Ints, played: int) -> None:
         cover.cursor[1] = 0
 
 
-def cover_rounds(problem: Problem) -> int:
+def cover_rounds(problem: Problem, wanted: int = PLAYS_FIRST) -> int:
     """How many rounds the first plays of every base arm take, when everything that is chosen is played.
 
     >>> from rising_bandits.problems import TopK
@@ -106,12 +109,12 @@ def cover_rounds(problem: Problem) -> int:
     6
     """
     plays = np.zeros(problem.n_arms, dtype=np.int64)
-    cover = make_cover(problem.n_arms)
+    cover = make_cover(problem.n_arms, wanted)
     rounds = 0
     while (unit := next_unit(cover, plays)) >= 0:
         arms = problem.oracle.containing(unit, prefer=waiting_units(cover, plays))
         if arms is None:
-            cover.aims[unit] = PLAYS_FIRST
+            cover.aims[unit] = wanted
             continue
         plays[arms] += 1
         rounds += 1

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from rising_bandits._checks import Bools, Floats, Ints
 from rising_bandits._compile import compiled
-from rising_bandits.policies.engines.cover import PLAYS_FIRST, Cover, copy_set, next_unit
+from rising_bandits.policies.engines.cover import Cover, copy_set, next_unit
 from rising_bandits.policies.engines.operations import learn, ready, select
 from rising_bandits.policies.rules.operations import indices, roomy, update
 from rising_bandits.problems.rewards import combine
@@ -51,7 +51,7 @@ def _first_waiting(state: SuperArms) -> int:
     if unit < 0:
         return -1
     for place in range(unit, plays.size):
-        if plays[place] + state.pending[place] < PLAYS_FIRST and not state.blocked[place]:
+        if plays[place] + state.pending[place] < state.cover.wanted and not state.blocked[place]:
             return place
     return -1
 

@@ -12,7 +12,6 @@ import numpy as np
 from rising_bandits._checks import Bools, Floats, Ints
 from rising_bandits.errors import InfeasibleError, TooManySuperArmsError
 from rising_bandits.oracles.base import finite_weights
-from rising_bandits.policies.engines.cover import PLAYS_FIRST
 from rising_bandits.policies.levels import RulePolicy, SuperArmPolicy
 from rising_bandits.policies.policy import Policy
 from rising_bandits.policies.rules.terms import AVERAGE, BONUS, IMPROVEMENT
@@ -204,7 +203,7 @@ def explain_choice(
         The explanation.
     """
     problem, indices = policy.problem, policy.indices()
-    plays = getattr(policy, "plays", None)
+    plays, wanted = getattr(policy, "plays", None), getattr(policy, "first_plays", 0)
     notes = []
     learns = isinstance(policy, RulePolicy)
     if isinstance(policy, SuperArmPolicy):
@@ -225,10 +224,9 @@ def explain_choice(
         others = [] if other is None else problem.ordered(other).tolist()
     if not learns:
         notes.append("this policy does not learn; it decides by a fixed rule")
-    elif plays is not None and any(plays[unit] < PLAYS_FIRST for unit in units):
-        notes.append(
-            f"every arm is played {PLAYS_FIRST} times first; this decision was made for that, not by the indices"
-        )
+    elif plays is not None and any(plays[unit] < wanted for unit in units):
+        often = "once" if wanted == 1 else f"{wanted} times"
+        notes.append(f"every arm is played {often} first; this decision was made for that, not by the indices")
     if not problem.exact and learns:
         notes.append(f"the solver is not exact for the reward {problem.reward.name!r}")
 
