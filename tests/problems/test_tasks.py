@@ -226,7 +226,7 @@ def test_grid_edges_are_numbered_row_by_row(size: int) -> None:
 
 
 def test_unknown_and_repeated_names() -> None:
-    with pytest.raises(InputError, match=r"task must be one of toy, path-easy, .*antmaze-complex, got 'path'"):
+    with pytest.raises(InputError, match=r"task must be one of toy, path-easy, .*antmaze-complex, lcdb-.*, got 'path'"):
         rb.tasks.get("path")
     with pytest.raises(InputError, match=r"name must be new, but there is a task 'toy' already"):
         rb.tasks.register("toy", lambda: rb.tasks.get("toy"))

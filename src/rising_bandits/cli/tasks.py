@@ -37,11 +37,22 @@ def tasks(
             }
         )
     if as_json:
-        print_json({"tasks": rows, "policies": policies.names()})
+        families = [
+            {"prefix": family.prefix, "members": list(family.members()), "description": family.description}
+            for family in known.families()
+        ]
+        print_json({"tasks": rows, "families": families, "policies": policies.names()})
         return
     headings = ["task", "reward", "base arms", "super arms", "largest", "rounds", "sigma"]
     keys = ["task", "reward", "base_arms", "super_arms", "max_size", "horizon", "sigma"]
     print_table(headings, [[f"{row[key]:,}" if key == "horizon" else str(row[key]) for key in keys] for row in rows], 5)
+    for family in known.families():
+        members = family.members()
+        shown = ", ".join(family.prefix + name for name in members[:2])
+        more = f", ... ({len(members)} tasks)" if len(members) > 2 else ""
+        out.print(
+            f"\n{family.description}: {shown}{more}; {family.prefix}{members[0]}@5000 has 5000 rounds", soft_wrap=True
+        )
     out.print(f"\npolicies: {', '.join(policies.names())}")
     out.print(
         "try: rising run path-easy --policy crucb --policy sw-cucb --seeds 5 --out results/first --plot", soft_wrap=True

@@ -11,21 +11,26 @@ from rising_bandits.curves.families import (
     Scaled,
     Tabulated,
 )
+from rising_bandits.curves.measured import Dropping, Interpolated
 from rising_bandits.curves.noise import Bernoulli, Failing, Gaussian, Noise, Noiseless
+from rising_bandits.curves.spread import Spread
 
 __all__ = [
     "Bernoulli",
     "Capped",
     "Curve",
+    "Dropping",
     "Exponential",
     "Failing",
     "Flat",
     "Gaussian",
+    "Interpolated",
     "LateBloomer",
     "Linear",
     "Noise",
     "Noiseless",
     "PowerLaw",
     "Scaled",
+    "Spread",
     "Tabulated",
 ]

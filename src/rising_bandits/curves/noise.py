@@ -52,6 +52,9 @@ class Noise:
         """The subgaussian constant of an outcome around its mean."""
         raise NotImplementedError
 
+    def check(self, n_arms: int) -> None:
+        """Raise `InputError` if the model is not one for this number of base arms."""
+
     def state(self) -> Any:
         """What outcomes are drawn with: a NamedTuple for which `sample` is registered, or a checked Python object."""
         if not callable(getattr(self, "sample", None)):
@@ -79,9 +82,8 @@ def check_noise(noise: object, n_arms: int) -> None:
     if not isinstance(noise, Noise):
         raise InputError(f"noise must be a noise model such as Gaussian(0.01), got {noise!r}")
     _checks.number(f"sigma of {type(noise).__name__}", noise.sigma, low=0.0)
+    noise.check(n_arms)
     if isinstance(noise, Failing):
-        if len(noise.chances) != n_arms:
-            raise InputError(f"chances must hold one curve per base arm, {n_arms}, got {len(noise.chances)}")
         return
     state = noise.state()
     if not sample.handles(state) or (isinstance(state, tuple) and not compilable(state)):
@@ -212,6 +214,10 @@ class Failing(Noise):
             if not isinstance(curve, Curve):
                 raise InputError(f"chances must be curves such as Flat(0.5), got {curve!r}")
         _checks.number("told", self.told, low=0.0)
+
+    def check(self, n_arms: int) -> None:
+        if len(self.chances) != n_arms:
+            raise InputError(f"chances must hold one curve per base arm, {n_arms}, got {len(self.chances)}")
 
     @property
     def sigma(self) -> float:

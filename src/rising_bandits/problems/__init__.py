@@ -6,7 +6,7 @@ simulate it. `tasks` holds the tasks of the paper.
 
 from functools import partial
 
-from rising_bandits.problems import recorded, tasks
+from rising_bandits.problems import lcdb, recorded, tasks
 from rising_bandits.problems.base import Problem
 from rising_bandits.problems.graphs import ShortestPath, SpanningTree
 from rising_bandits.problems.rewards import Reward
@@ -15,6 +15,7 @@ from rising_bandits.problems.tasks import Task
 
 for _name in recorded.NAMES:
     tasks.register(_name, partial(recorded.get, _name))
+tasks.register_family(lcdb.FAMILY)
 
 __all__ = [
     "Explicit",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import cast
 
 import numpy as np
@@ -185,7 +185,7 @@ _BUILDERS: dict[str, Callable[[], Task]] = {
 
 
 def names() -> list[str]:
-    """The names of all tasks that `get` can build.
+    """The names of the tasks that `get` can build, without the members of `families`.
 
     >>> names()[:2]
     ['toy', 'path-easy']
@@ -199,7 +199,7 @@ def get(name: str) -> Task:
     Parameters
     ----------
     name
-        One of `names`.
+        One of `names`, or a member of one of the `families`.
 
     Raises
     ------
@@ -209,9 +209,79 @@ def get(name: str) -> Task:
     >>> get("path-easy").problem
     ShortestPath(12 base arms, 6 super arms of up to 4, sum reward)
     """
-    if name not in _BUILDERS:
-        raise InputError(f"task must be one of {', '.join(_BUILDERS)}, got {name!r}")
-    return _BUILDERS[name]()
+    return _builder(name)()
+
+
+def _builder(name: str) -> Callable[[], Task]:
+    """The function that builds the task of that name; the same function for the same name."""
+    if name in _BUILDERS:
+        return _BUILDERS[name]
+    for family in _FAMILIES.values():
+        if isinstance(cast(object, name), str) and name.startswith(family.prefix):
+            return _member(family, name)
+    known = ", ".join([*_BUILDERS, *(f"{prefix}..." for prefix in _FAMILIES)])
+    raise InputError(f"task must be one of {known}, got {name!r}")
+
+
+@dataclass(frozen=True)
+class Family:
+    """Many tasks of one kind, which `get` builds by name and `names` does not list.
+
+    A name is the prefix and the name of the member, as in ``lcdb-3``. A number of rounds may follow after ``@``, as in
+    ``lcdb-3@5000``. The whole of each curve is then spread over that many rounds.
+    """
+
+    prefix: str
+    """How the names begin, with the dash: ``lcdb-``."""
+    members: Callable[[], Sequence[str]]
+    """The names of the members, without the prefix."""
+    build: Callable[[str, str, int | None], Task]
+    """From the name of the task, the member, and the number of rounds (or None), to the task."""
+    description: str
+    """One line for the user."""
+
+
+_FAMILIES: dict[str, Family] = {}
+
+
+@lru_cache(maxsize=256)
+def _member(family: Family, name: str) -> Callable[[], Task]:
+    """The builder of one member of a family."""
+    member, _, rounds = name.removeprefix(family.prefix).partition("@")
+    known = family.members()
+    if member not in known:
+        raise InputError(
+            f"task {name!r} must name one of the {len(known)} members of {family.prefix}..., "
+            f"such as {family.prefix}{known[0]}"
+        )
+    if "@" in name and not (rounds.isascii() and rounds.isdigit() and 0 < int(rounds) <= _MOST_ROUNDS):
+        raise InputError(f"task {name!r} must have a number of rounds from 1 to {_MOST_ROUNDS:,} after the @")
+    return partial(family.build, name, member, int(rounds) if rounds else None)
+
+
+_MOST_ROUNDS = 10_000_000
+
+
+def families() -> list[Family]:
+    """The families of tasks, which hold too many to list in `names`.
+
+    >>> [family.prefix for family in families()]
+    ['lcdb-']
+    """
+    return list(_FAMILIES.values())
+
+
+def register_family(family: Family) -> None:
+    """Add a family of tasks to `families` and `get`, in this process only.
+
+    Raises
+    ------
+    InputError
+        There is a family with this prefix already.
+    """
+    if family.prefix in _FAMILIES:
+        raise InputError(f"prefix must be new, but there is a family {family.prefix!r} already")
+    _FAMILIES[family.prefix] = family
 
 
 def shared(name: str) -> Task:
@@ -222,13 +292,12 @@ def shared(name: str) -> Task:
     Parameters
     ----------
     name
-        One of `names`.
+        One of `names`, or a member of one of the `families`.
 
     >>> shared("path-easy") is shared("path-easy")
     True
     """
-    builder = _BUILDERS.get(name)
-    return get(name) if builder is None else _built(builder)
+    return _built(_builder(name))
 
 
 @lru_cache(maxsize=16)
