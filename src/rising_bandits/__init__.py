@@ -7,7 +7,7 @@
 """
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rising_bandits import curves, oracles, policies, problems, theory
 from rising_bandits.errors import (
@@ -38,6 +38,11 @@ from rising_bandits.policies import (
 from rising_bandits.problems import Problem, Reward, Task, tasks
 from rising_bandits.simulation import Run, Simulation, simulate
 from rising_bandits.theory import OptimalConstant, optimal_constant
+
+if TYPE_CHECKING:
+    from rising_bandits import antmaze as antmaze
+    from rising_bandits import plots as plots
+    from rising_bandits import studies as studies
 
 __version__ = "0.1.0"
 

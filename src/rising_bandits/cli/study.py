@@ -60,8 +60,11 @@ def _scale(text: str | None, given: dict[str, Any]) -> Scale:
 def create(
     name: _Name,
     policy: Annotated[
-        str, typer.Option(help="The policy, such as 'crucb(sigma=0.05)'.")
-    ] = "crucb(sigma=0.05, resolution=32)",
+        str | None,
+        typer.Option(
+            help="The policy, such as 'horizon-crucb(sigma=0.05)'; by default the one that the guide recommends."
+        ),
+    ] = None,
     edges: Annotated[
         Path | None,
         typer.Option(help="For paths or spanning trees: a CSV file with a line node,node or node,node,name per edge."),
@@ -143,7 +146,7 @@ def create(
     study = studies.create(
         name,
         described,
-        make_policy(*parse_policy(policy)),
+        None if policy is None else make_policy(*parse_policy(policy)),
         storage=storage,
         scale=_scale(scale, {option: value for option, value in options.items() if value is not None}),
         expires=expires,

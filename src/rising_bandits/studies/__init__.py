@@ -3,7 +3,7 @@
 >>> import tempfile, rising_bandits as rb
 >>> folder = tempfile.TemporaryDirectory()
 >>> storage = f"sqlite:///{folder.name}/team.db"
->>> study = rb.studies.create("team", rb.problems.TopK(["ann", "bob"], k=1), rb.CRUCB(sigma=0.1), storage=storage)
+>>> study = rb.studies.create("team", rb.problems.TopK(["ann", "bob"], k=1), storage=storage)
 >>> study.tell(study.ask(), {"ann": 0.5})
 True
 >>> rb.studies.names(storage=storage)

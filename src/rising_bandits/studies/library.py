@@ -27,7 +27,7 @@ Clock = Callable[[], float]
 def create(
     name: str,
     problem: Problem,
-    policy: Policy,
+    policy: Policy | None = None,
     *,
     storage: str = DEFAULT,
     scale: Scale | None = None,
@@ -51,7 +51,8 @@ def create(
     problem
         The problem to decide about.
     policy
-        The policy that decides. Only its class and its parameters are used.
+        The policy that decides. Only its class and its parameters are used. None takes the policy that
+        `rising_bandits.policies.recommended` makes for the problem and the horizon.
     storage
         The URL of the database, as in ``"sqlite:///routes.db"`` or ``"postgresql://user@host/database"``.
     scale
@@ -92,7 +93,7 @@ def create(
     >>> folder = tempfile.TemporaryDirectory()
     >>> storage = f"sqlite:///{folder.name}/routes.db"
     >>> problem = rb.problems.ShortestPath([("a", "b"), ("b", "c"), ("a", "c")], "a", "c")
-    >>> study = create("routes", problem, rb.CRUCB(sigma=0.05), storage=storage, seed=1)
+    >>> study = create("routes", problem, storage=storage, seed=1)
     >>> decision = study.ask()
     >>> decision.super_arm
     ['a->b', 'b->c']
@@ -103,8 +104,9 @@ def create(
     >>> study.close(); folder.cleanup()
     """
     _check_name(name)
+    policy = policies.recommended(problem, horizon) if policy is None else policy
     if not isinstance(cast(object, policy), Policy):
-        raise InputError(f"policy must be a Policy such as CRUCB(sigma=0.05), got {policy!r}")
+        raise InputError(f"policy must be a Policy such as HorizonCRUCB(), or None, got {policy!r}")
     scale = UNIT if scale is None else scale
     if not isinstance(cast(object, scale), Scale):
         raise InputError(f"scale must be a Scale such as Range(0, 200, lower_is_better=True), got {scale!r}")

@@ -1,0 +1,1 @@
+"""The calls of a study, by what they do: ask, tell, change the study, report."""

@@ -1,0 +1,102 @@
+"""What all calls of a study share: its log, what it is about, and its decisions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, cast
+
+from rising_bandits.errors import InputError
+from rising_bandits.policies.policy import Policy
+from rising_bandits.problems.base import Label, Problem
+from rising_bandits.studies.log.fold import Entry, Fold
+from rising_bandits.studies.log.log import Log
+from rising_bandits.studies.reports.explain import Explanation
+from rising_bandits.studies.scales import Scale
+from rising_bandits.studies.settings import Settings
+
+if TYPE_CHECKING:
+    from rising_bandits.studies.study import Study
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A super arm to play, and the id under which its outcomes are told. `Study.ask` makes it."""
+
+    id: int
+    """The number of the decision within its study, from 1."""
+    super_arm: list[Label]
+    """Labels of the arms, in the order in which they are used."""
+    asked_at: float
+    """When it was asked for, in seconds since 1970."""
+    expires_at: float | None
+    """When it expires, in seconds since 1970; None if it never does. An expired decision cannot be told."""
+    study: Study = field(repr=False, compare=False)
+    """The study that made it."""
+
+    def __hash__(self) -> int:
+        return hash((self.id, self.asked_at))
+
+    def explain(self) -> Explanation:
+        """Explain why this super arm was chosen, from what was known when it was asked for.
+
+        Returns
+        -------
+        Explanation
+            The parts of the arms' indices, and the super arm that came second.
+        """
+        return self.study.explain(self.id)
+
+
+class Calls:
+    """Base of the calls of a study. `rising_bandits.studies.Study` has all of them."""
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+        with log.look():
+            pass
+
+    @property
+    def name(self) -> str:
+        """The name of the study in its storage."""
+        return self._log.name
+
+    @property
+    def settings(self) -> Settings:
+        """The settings with which the study was created."""
+        return self._log.settings
+
+    @property
+    def scale(self) -> Scale:
+        """How outcomes become values in [0, 1]."""
+        return self.settings.scale
+
+    @property
+    def problem(self) -> Problem:
+        """The current problem."""
+        with self._log.look() as (fold, _):
+            return fold.arms.problem
+
+    @property
+    def policy(self) -> Policy:
+        """A copy of the current policy. Changing the copy does not change the study."""
+        with self._log.look() as (fold, _):
+            policy = fold.live.policy.copy()
+            policy.rng = self.settings.rng(fold.decisions + 1)
+            return policy
+
+    def _id(self, decision: int | Decision) -> int:
+        """The id of a decision; refuses a decision of another study."""
+        if not isinstance(decision, Decision):
+            return decision
+        there, here = decision.study._log, self._log
+        if (there.storage.url, there.number) != (here.storage.url, here.number):
+            raise InputError(f"decision must be one of study {self.name!r}, got one of {decision.study.name!r}")
+        return decision.id
+
+    def _decision(self, fold: Fold, entry: Entry) -> Decision:
+        """The public form of an entry."""
+        expires = self.settings.expires
+        until = None if expires is None else entry.asked_at + expires
+        return Decision(
+            entry.decision, [fold.labels[key] for key in entry.arms], entry.asked_at, until, cast("Study", self)
+        )
