@@ -14,11 +14,18 @@ from typing import Any
 
 from rising_bandits.errors import InputError
 from rising_bandits.policies.crucb import CRUCB
+from rising_bandits.policies.cts import CTS
+from rising_bandits.policies.cucb import CUCB
+from rising_bandits.policies.epsilon_greedy import EpsilonGreedy
+from rising_bandits.policies.explore_commit import ExploreThenCommit
 from rising_bandits.policies.horizon_crucb import HorizonCRUCB
 from rising_bandits.policies.index_policy import IndexPolicy
 from rising_bandits.policies.levels import BaseArmPolicy, SuperArmPolicy
+from rising_bandits.policies.newer_half import NewerHalf
 from rising_bandits.policies.policy import Policy
 from rising_bandits.policies.program_crucb import ProgramCRUCB
+from rising_bandits.policies.r_less_ucb import RLessUCB
+from rising_bandits.policies.recent_mean import RecentMean
 from rising_bandits.policies.recommendation import recommended
 from rising_bandits.policies.red_ucb import RedUCB
 from rising_bandits.policies.reference import Oracle, Random, Tour
@@ -26,17 +33,24 @@ from rising_bandits.policies.sliding import SWCTS, SWCUCB, SWTS, SWUCB
 
 __all__ = [
     "CRUCB",
+    "CTS",
+    "CUCB",
     "SWCTS",
     "SWCUCB",
     "SWTS",
     "SWUCB",
     "BaseArmPolicy",
+    "EpsilonGreedy",
+    "ExploreThenCommit",
     "HorizonCRUCB",
     "IndexPolicy",
+    "NewerHalf",
     "Oracle",
     "Policy",
     "ProgramCRUCB",
+    "RLessUCB",
     "Random",
+    "RecentMean",
     "RedUCB",
     "SuperArmPolicy",
     "Tour",

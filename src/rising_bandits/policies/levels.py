@@ -29,7 +29,7 @@ from rising_bandits.policies.engines.super_arms import SuperArms
 from rising_bandits.policies.policy import Policy
 from rising_bandits.policies.relearning import rearrange_rule
 from rising_bandits.policies.rules.operations import assume, indices, update
-from rising_bandits.policies.rules.rings import with_room
+from rising_bandits.policies.rules.rings import ring_fields, with_room
 from rising_bandits.policies.underway import Underway
 from rising_bandits.problems.base import Problem
 
@@ -90,9 +90,10 @@ class RulePolicy(Policy):
 
     def _make_room(self, pushes: int) -> None:
         """Add memory to the rule's buffers before it is needed."""
-        old = getattr(self._rule, "rings", None)
-        if old is not None and (new := with_room(old, pushes)) is not old:
-            self._engine = self._engine._replace(rule=self._rule._replace(rings=new))
+        for name in ring_fields(self._rule):
+            old = getattr(self._rule, name)
+            if (new := with_room(old, pushes)) is not old:
+                self._engine = self._engine._replace(rule=self._rule._replace(**{name: new}))
 
     def indices(self) -> Floats:
         self._check_started()

@@ -11,7 +11,7 @@ from rising_bandits._compile import compiled
 from rising_bandits.oracles.operations import solve
 from rising_bandits.policies.engines.cover import Cover, copy_set, follow, next_unit
 from rising_bandits.policies.engines.operations import learn, ready, select
-from rising_bandits.policies.rules.operations import assume, indices, roomy, update
+from rising_bandits.policies.rules.operations import assume, indices, roomy, tick, update
 
 
 class BaseArms(NamedTuple):
@@ -52,6 +52,7 @@ def _select(state: BaseArms, t: int, rng: Any, out: Ints) -> int:
 @learn.register(BaseArms)
 def _learn(state: BaseArms, arms: Ints, outcomes: Floats, played: int) -> None:
     aimed = next_unit(state.cover, state.rule.plays)
+    tick(state.rule)
     for place in range(played):
         arm = arms[place]
         # Never so; it tells the compiler that no place counts from the end, and saves a tenth of a round.

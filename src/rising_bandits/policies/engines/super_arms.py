@@ -8,7 +8,7 @@ from rising_bandits._checks import Bools, Floats, Ints
 from rising_bandits._compile import compiled
 from rising_bandits.policies.engines.cover import Cover, copy_set, next_unit
 from rising_bandits.policies.engines.operations import learn, ready, select
-from rising_bandits.policies.rules.operations import indices, roomy, update
+from rising_bandits.policies.rules.operations import indices, roomy, tick, update
 from rising_bandits.problems.rewards import combine
 
 
@@ -87,5 +87,6 @@ def _select(state: SuperArms, t: int, rng: Any, out: Ints) -> int:
 
 @learn.register(SuperArms)
 def _learn(state: SuperArms, arms: Ints, outcomes: Floats, played: int) -> None:
+    tick(state.rule)
     if played > 0 and state.chosen[0] >= 0:
         update(state.rule, state.chosen[0], combine(state.reward, outcomes) / state.scale)

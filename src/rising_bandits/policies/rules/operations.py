@@ -26,6 +26,11 @@ def assume(state: Any, unit: int, value: float) -> None:
     """
 
 
+@optional_operation
+def tick(state: Any) -> None:
+    """A round is over. It is called once a round, before `update`, for rules that count rounds."""
+
+
 @operation
 def roomy(state: Any, pushes: int) -> bool:
     """Whether ``pushes`` more outcomes can be learnt before Python must add memory."""

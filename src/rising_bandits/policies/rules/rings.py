@@ -69,6 +69,11 @@ def with_room(rings: Rings, pushes: int) -> Rings:
     return rings._replace(pool=pool)
 
 
+def ring_fields(rule: object) -> tuple[str, ...]:
+    """The names of a rule's fields that are rings."""
+    return tuple(name for name in getattr(rule, "_fields", ()) if isinstance(getattr(rule, name), Rings))
+
+
 @compiled
 def has_room(rings: Rings, pushes: int) -> bool:
     """Whether ``pushes`` outcomes can be written without a larger pool."""

@@ -1,12 +1,13 @@
-r"""Sliding-window indices: UCB and Thompson sampling on the last plays of each unit.
+r"""Indices from means of plays: UCB and Thompson sampling on the last plays of each unit, or on all of them.
 
-For a unit with :math:`N` plays, both use the last :math:`h = \min(N, \text{window})` plays. The index of SW-UCB
-(Garivier and Moulines, 2011) and SW-CUCB (Chen et al., 2021), as the paper runs them, is
-:math:`\frac1h\sum X(l) + \sqrt{3\log t/(2N)}`. The index of SW-TS (Trovò et al., 2020) is a sample
-:math:`\theta \sim \mathrm{Beta}(1+\sum x, 1+h-\sum x)`.
+For a unit with :math:`N` plays, both use the last :math:`h` plays. The UCB index is
+:math:`\frac1h\sum X(l) + \sqrt{C\log t/N}`; SW-UCB (Garivier and Moulines, 2011), SW-CUCB (Chen et al., 2021), as the
+paper runs them, and CUCB have :math:`C = 3/2`. The index of Thompson sampling is a sample: of
+:math:`\mathrm{Beta}(1+\sum x, 1+h-\sum x)`, or of a normal distribution around the mean with variance
+:math:`\sigma^2/h`. Thompson sampling may have forced plays first (`rising_bandits.policies.rules.forced`).
 
-A window may also be a share of the plays so far, :math:`h = \max(1, \lfloor share \cdot N \rfloor)`, as in the
-paper's AntMaze experiment.
+There are three kinds of windows: a number of plays, :math:`h = \min(N, \text{window})`; a share of the plays so far,
+:math:`h = \max(1, \lfloor share \cdot N \rfloor)`; and all plays, :math:`h = N`. All plays need O(1) memory per unit.
 """
 
 from __future__ import annotations
@@ -19,13 +20,17 @@ import numpy as np
 from rising_bandits._checks import Floats, Ints
 from rising_bandits._compile import compiled
 from rising_bandits.errors import InputError
+from rising_bandits.policies.rules.forced import must_play
 from rising_bandits.policies.rules.operations import assume, indices, roomy, update
 from rising_bandits.policies.rules.rings import Rings, grow, has_room, make_rings, read, write
 from rising_bandits.policies.rules.terms import AVERAGE, BONUS
 
+ALL_PLAYS = 0
+"""The window that has all plays of a unit."""
+
 
 class WindowUCB(NamedTuple):
-    """State of the sliding-window UCB index."""
+    """State of the UCB index on a window."""
 
     plays: Ints
     total: Floats
@@ -35,6 +40,8 @@ class WindowUCB(NamedTuple):
     window: int
     share: float
     """If it is above 0, the window is this share of the plays, and ``window`` is not used."""
+    constant: float
+    """The constant C of the bonus."""
 
     @property
     def draws(self) -> bool:
@@ -42,24 +49,28 @@ class WindowUCB(NamedTuple):
         return False
 
     def check(self) -> None:
-        _check_windows(self.plays, self.total, self.rings, self.window, self.share)
+        check_windows(self.plays, self.total, self.rings, self.window, self.share)
         if np.isnan(self.unplayed).any():
             raise InputError("state holds an index of an unplayed arm that is not a number")
 
     def terms(self, t: int) -> dict[str, Floats]:
         plays = np.where(self.plays == 0, np.nan, self.plays)
         recent = _recent(self.plays, self.total, self.window, self.share)
-        return {AVERAGE: recent, BONUS: np.sqrt(1.5 * math.log(t) / plays)}
+        return {AVERAGE: recent, BONUS: np.sqrt(self.constant * math.log(t) / plays)}
 
 
 class WindowTS(NamedTuple):
-    """State of sliding-window Thompson sampling."""
+    """State of Thompson sampling on a window."""
 
     plays: Ints
     total: Floats
     rings: Rings
     window: int
     share: float
+    forced: int
+    """How many plays each unit gets before samples decide."""
+    sigma: float
+    """The standard deviation of an outcome for normal samples; 0 for samples of a Beta distribution."""
 
     @property
     def draws(self) -> bool:
@@ -67,16 +78,16 @@ class WindowTS(NamedTuple):
         return True
 
     def check(self) -> None:
-        _check_windows(self.plays, self.total, self.rings, self.window, self.share)
+        check_windows(self.plays, self.total, self.rings, self.window, self.share)
 
     def terms(self, t: int) -> dict[str, Floats]:
         return {AVERAGE: _recent(self.plays, self.total, self.window, self.share)}
 
 
-def _check_windows(plays: Ints, total: Floats, rings: Rings, window: int, share: float) -> None:
+def check_windows(plays: Ints, total: Floats, rings: Rings, window: int, share: float) -> None:
     """Refuse a state whose buffers or sums do not fit its windows."""
     held = _all_held(window, share, plays)
-    if (rings.capacity < held).any():
+    if (window != ALL_PLAYS or share > 0.0) and (rings.capacity < held).any():
         raise InputError("state holds buffers that are smaller than its windows")
     if not ((total >= -1e-6) & (total <= held + 1e-6)).all():
         raise InputError("state holds sums of outcomes that its windows cannot have")
@@ -93,7 +104,7 @@ def _window_of(window: int | float) -> tuple[int, float]:
     return (0, float(window)) if isinstance(window, float) else (int(window), 0.0)
 
 
-def make_window_ucb(n_units: int, window: int | float) -> WindowUCB:
+def make_window_ucb(n_units: int, window: int | float, constant: float = 1.5) -> WindowUCB:
     """The state before the first play: every index is infinite. A float is a share of the plays."""
     return WindowUCB(
         np.zeros(n_units, dtype=np.int64),
@@ -101,30 +112,33 @@ def make_window_ucb(n_units: int, window: int | float) -> WindowUCB:
         np.full(n_units, np.inf),
         make_rings(n_units),
         *_window_of(window),
+        constant,
     )
 
 
-def make_window_ts(n_units: int, window: int | float) -> WindowTS:
+def make_window_ts(n_units: int, window: int | float, forced: int = 0, sigma: float = 0.0) -> WindowTS:
     """The state before the first play: every posterior is uniform. A float is a share of the plays."""
-    return WindowTS(np.zeros(n_units, dtype=np.int64), np.zeros(n_units), make_rings(n_units), *_window_of(window))
+    plays, total = np.zeros(n_units, dtype=np.int64), np.zeros(n_units)
+    return WindowTS(plays, total, make_rings(n_units), *_window_of(window), forced, sigma)
 
 
 @compiled
-def _held(window: int, share: float, plays: int) -> int:
+def held_plays(window: int, share: float, plays: int) -> int:
     """How many plays of a unit are in its window."""
     if share > 0.0:
         return min(plays, max(1, int(share * plays)))
-    return min(plays, window)
+    return min(plays, window) if window != ALL_PLAYS else plays
 
 
 @compiled
-def _slide(plays: Ints, total: Floats, rings: Rings, window: int, share: float, unit: int, outcome: float) -> None:
+def slide(plays: Ints, total: Floats, rings: Rings, window: int, share: float, unit: int, outcome: float) -> None:
     """Add an outcome to the window of a unit, and subtract the outcome that leaves it from the sum."""
     before = plays[unit]
-    held = _held(window, share, before)
-    wanted = _held(window, share, before + 1)
+    held = held_plays(window, share, before)
+    wanted = held_plays(window, share, before + 1)
     capacity = rings.capacity[unit]
-    if before >= capacity and capacity < wanted:
+    limited = window != ALL_PLAYS or share > 0.0
+    if limited and before >= capacity and capacity < wanted:
         grow(rings, unit, before)
     leaving = read(rings, unit, before + 1 - held) if wanted == held else 0.0
     write(rings, unit, before + 1, outcome)
@@ -135,19 +149,19 @@ def _slide(plays: Ints, total: Floats, rings: Rings, window: int, share: float, 
 
 @update.register(WindowUCB)
 def _update_ucb(state: WindowUCB, unit: int, outcome: float) -> None:
-    _slide(state.plays, state.total, state.rings, state.window, state.share, unit, outcome)
+    slide(state.plays, state.total, state.rings, state.window, state.share, unit, outcome)
 
 
 @update.register(WindowTS)
 def _update_ts(state: WindowTS, unit: int, outcome: float) -> None:
-    _slide(state.plays, state.total, state.rings, state.window, state.share, unit, outcome)
+    slide(state.plays, state.total, state.rings, state.window, state.share, unit, outcome)
 
 
 def _all_held(window: int, share: float, plays: Ints) -> Ints:
-    """`_held` of all units at once."""
+    """`held_plays` of all units at once."""
     if share > 0.0:
         return np.minimum(plays, np.maximum(1, (share * plays).astype(np.int64)))
-    return np.minimum(plays, window)
+    return np.minimum(plays, window) if window != ALL_PLAYS else plays
 
 
 def _all_ucb(state: WindowUCB, t: int, rng: object, out: Floats) -> None:
@@ -156,34 +170,48 @@ def _all_ucb(state: WindowUCB, t: int, rng: object, out: Floats) -> None:
     known = np.flatnonzero(state.plays)
     plays = state.plays[known]
     held = _all_held(state.window, state.share, plays)
-    out[known] = state.total[known] / held + np.sqrt(1.5 * math.log(t) / plays)
+    out[known] = state.total[known] / held + np.sqrt(state.constant * math.log(t) / plays)
 
 
 @indices.register(WindowUCB, plain=_all_ucb)
 def _indices_ucb(state: WindowUCB, t: int, rng: object, out: Floats) -> None:
-    confidence = 1.5 * math.log(t)
+    confidence = state.constant * math.log(t)
     for unit in range(out.size):
         plays = state.plays[unit]
         if plays == 0:
             out[unit] = state.unplayed[unit]
         else:
-            out[unit] = state.total[unit] / _held(state.window, state.share, plays) + math.sqrt(confidence / plays)
+            out[unit] = state.total[unit] / held_plays(state.window, state.share, plays) + math.sqrt(confidence / plays)
 
 
 def _all_ts(state: WindowTS, t: int, rng: np.random.Generator, out: Floats) -> None:
     """`_indices_ts` of all units at once, with the same draws in the same order."""
+    if must_play(state.plays, state.forced, t, out):
+        return
     held = _all_held(state.window, state.share, state.plays).astype(np.float64)
     good = np.minimum(np.maximum(state.total, 0.0), held)
-    out[:] = rng.beta(1.0 + good, 1.0 + held - good)
+    if state.sigma > 0.0:
+        # A unit without plays, which was given up, counts as one with a single outcome of 1/2.
+        known = np.maximum(held, 1.0)
+        mean = np.where(held > 0.0, good / known, 0.5)
+        out[:] = mean + state.sigma / np.sqrt(known) * rng.standard_normal(out.size)
+    else:
+        out[:] = rng.beta(1.0 + good, 1.0 + held - good)
 
 
 @indices.register(WindowTS, plain=_all_ts)
 def _indices_ts(state: WindowTS, t: int, rng: np.random.Generator, out: Floats) -> None:
+    if must_play(state.plays, state.forced, t, out):
+        return
     for unit in range(out.size):
-        held = _held(state.window, state.share, state.plays[unit])
+        held = held_plays(state.window, state.share, state.plays[unit])
         # Rounding may leave a sum slightly outside [0, held], where the posterior is not defined.
         good = min(max(state.total[unit], 0.0), float(held))
-        out[unit] = rng.beta(1.0 + good, 1.0 + held - good)
+        if state.sigma > 0.0:
+            mean = good / held if held > 0 else 0.5
+            out[unit] = mean + state.sigma / math.sqrt(max(held, 1)) * rng.standard_normal()
+        else:
+            out[unit] = rng.beta(1.0 + good, 1.0 + held - good)
 
 
 @assume.register(WindowUCB)

@@ -1,0 +1,92 @@
+r"""Greedy indices: the mean of a unit's outcomes, with random exploration or after forced plays.
+
+- :math:`\varepsilon`-greedy: with probability :math:`\varepsilon_t` all indices of a round are uniform random numbers,
+  so that the oracle returns a random super arm; else they are the means.
+- Explore, then commit: every unit gets :math:`m` forced plays. From then on its index is the mean of its first
+  :math:`m` outcomes, and never changes again.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rising_bandits._checks import Floats, Ints
+from rising_bandits.errors import InputError
+from rising_bandits.policies.rules.forced import must_play
+from rising_bandits.policies.rules.operations import assume, indices, roomy, update
+from rising_bandits.policies.rules.terms import AVERAGE
+
+
+class Greedy(NamedTuple):
+    """State of the greedy index: counts and sums."""
+
+    plays: Ints
+    total: Floats
+    """The sum of the outcomes that count for the mean."""
+    unplayed: Floats
+    """The index of each unit while it has no plays."""
+    epsilon: float
+    """The chance of a random round."""
+    fading: bool
+    """Whether the chance is ``epsilon`` times the number of units, divided by the round."""
+    forced: int
+    """How many plays each unit gets first, and how many outcomes count; 0 if all outcomes count."""
+
+    @property
+    def draws(self) -> bool:
+        """Whether it uses the generator."""
+        return True
+
+    def check(self) -> None:
+        most = self.plays if self.forced == 0 else np.minimum(self.plays, self.forced)
+        if not ((self.total >= -1e-6) & (self.total <= most + 1e-6)).all():
+            raise InputError("state holds sums of outcomes that its plays cannot have")
+        if np.isnan(self.unplayed).any():
+            raise InputError("state holds an index of an unplayed arm that is not a number")
+
+    def terms(self, t: int) -> dict[str, Floats]:
+        known = np.where(self.plays == 0, np.nan, self.plays)
+        return {AVERAGE: self.total / (known if self.forced == 0 else np.minimum(known, self.forced))}
+
+
+def make_greedy(n_units: int, *, epsilon: float = 0.0, fading: bool = False, forced: int = 0) -> Greedy:
+    """The state before the first play: every index is infinite."""
+    plays = np.zeros(n_units, dtype=np.int64)
+    return Greedy(plays, np.zeros(n_units), np.full(n_units, np.inf), epsilon, fading, forced)
+
+
+@update.register(Greedy)
+def _update(state: Greedy, unit: int, outcome: float) -> None:
+    plays = state.plays[unit] + 1
+    state.plays[unit] = plays
+    if state.forced == 0 or plays <= state.forced:
+        state.total[unit] += outcome
+
+
+@indices.register(Greedy)
+def _indices(state: Greedy, t: int, rng: np.random.Generator, out: Floats) -> None:
+    if must_play(state.plays, state.forced, t, out):
+        return
+    chance = min(1.0, state.epsilon * out.size / t) if state.fading else state.epsilon
+    if chance > 0.0 and rng.random() < chance:
+        for unit in range(out.size):
+            out[unit] = rng.random()
+        return
+    for unit in range(out.size):
+        plays = state.plays[unit]
+        if plays == 0:
+            out[unit] = state.unplayed[unit]
+        else:
+            out[unit] = state.total[unit] / (plays if state.forced == 0 else min(plays, state.forced))
+
+
+@assume.register(Greedy)
+def _assume(state: Greedy, unit: int, value: float) -> None:
+    state.unplayed[unit] = value
+
+
+@roomy.register(Greedy)
+def _roomy(state: Greedy, pushes: int) -> bool:
+    return True
