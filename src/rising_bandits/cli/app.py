@@ -7,7 +7,7 @@ import sys
 import typer
 
 from rising_bandits import __version__
-from rising_bandits.cli import antmaze, bench, reproduce, run, study, tasks, theory
+from rising_bandits.cli import antmaze, bench, reproduce, run, serve, study, tasks, theory
 from rising_bandits.cli.output import console, out
 from rising_bandits.errors import RisingBanditsError
 
@@ -30,6 +30,7 @@ app.add_typer(theory.app, name="theory")
 app.add_typer(antmaze.app, name="antmaze")
 app.add_typer(study.app, name="study")
 app.add_typer(bench.app, name="bench")
+app.add_typer(serve.app, name="serve")
 
 
 def _version(show: bool) -> None:

@@ -77,6 +77,12 @@ class Calls:
             return fold.arms.problem
 
     @property
+    def decisions(self) -> int:
+        """How many decisions were made so far."""
+        with self._log.look() as (fold, _):
+            return fold.decisions
+
+    @property
     def policy(self) -> Policy:
         """A copy of the current policy. Changing the copy does not change the study."""
         with self._log.look() as (fold, _):

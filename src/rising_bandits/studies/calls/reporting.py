@@ -65,15 +65,28 @@ class Reporting(Calls):
         """
         return history(self._log, last, since)
 
-    def arms(self) -> list[Reason]:
-        """List what is known about every arm now.
+    def arms(self, at: int | Decision | None = None) -> list[Reason]:
+        """List what is known about every arm now, or what was known when a decision was asked for.
+
+        Parameters
+        ----------
+        at
+            The decision, or its id; None for now.
 
         Returns
         -------
         list of Reason
             One per base arm, or one per super arm for policies that act on super arms.
         """
-        return reasons(self.policy, self.scale)
+        if at is None:
+            return reasons(self.policy, self.scale)
+        number = self._id(at)
+        with self._log.look() as (fold, reader):
+            entry = self._log.entry(fold, reader, number)
+            ask = reader.of_decision(self._log.number, entry.decision)[0]
+            policy = self._log.before(reader, ask.seq).live.policy.copy()
+        policy.rng = self.settings.rng(entry.decision)
+        return reasons(policy, self.scale)
 
     def explain(self, decision: int | Decision) -> Explanation:
         """Explain why a decision was made, from what was known when it was asked for.

@@ -1,0 +1,150 @@
+"""Speed of the service on this machine, as ratios in one run: ``python bench/serve.py``.
+
+Sixteen keep-alive clients ask and tell over HTTP on loopback. Beside them, in the same run and through the same checks,
+they call an operation that does nothing. The clients are two processes with an asyncio client each that writes requests
+as bytes, so that the server is what is measured.
+
+--rounds N    rounds per client (an ask and a tell), 300 by default
+--arms N      also opens a study with so many arms, 1000 by default
+--decisions N and so many decisions in the page, 100000 by default (0: not)
+--json FILE   where the numbers go, results/serve.json by default
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import multiprocessing
+import re
+import statistics
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import rising_bandits as rb
+from rising_bandits.problems.tasks import grid_edges
+
+CLIENTS = 16
+PROCESSES = 2
+TOKEN = "benchmark-token-0123456789"
+
+
+class Client:
+    """One keep-alive connection."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self.times: list[float] = []
+
+    async def open(self) -> None:
+        self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port)
+
+    async def post(self, path: str, body: dict[str, Any]) -> Any:
+        data = json.dumps(body).encode()
+        head = (
+            f"POST {path} HTTP/1.1\r\nHost: localhost:{self.port}\r\nAuthorization: Bearer {TOKEN}\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {len(data)}\r\n\r\n"
+        )
+        begun = time.perf_counter()
+        self.writer.write(head.encode() + data)
+        answer = await self.reader.readuntil(b"\r\n\r\n")
+        found = re.search(rb"content-length: (\d+)", answer)
+        assert found is not None, answer
+        content = await self.reader.readexactly(int(found[1]))
+        self.times.append(time.perf_counter() - begun)
+        if not answer.startswith(b"HTTP/1.1 200"):
+            raise RuntimeError(content.decode())
+        return json.loads(content)
+
+
+async def ask_and_tell(client: Client, rounds: int) -> None:
+    for _ in range(rounds):
+        decision = await client.post("/v1/studies/routes/ask", {})
+        told = dict.fromkeys(decision["super_arm"], 0.5 + decision["id"] % 89 / 200)
+        await client.post("/v1/studies/routes/tell", {"id": decision["id"], "outcomes": told})
+
+
+async def nothing(client: Client, rounds: int) -> None:
+    for _ in range(2 * rounds):
+        await client.post("/v1/noop", {})
+
+
+def _clients(what: Callable[[Client, int], Awaitable[None]], port: int, rounds: int, start: Any, answers: Any) -> None:
+    async def run() -> list[float]:
+        clients = [Client(port) for _ in range(CLIENTS // PROCESSES)]
+        for client in clients:
+            await client.open()
+        start.wait()
+        await asyncio.gather(*(what(client, rounds) for client in clients))
+        return [seconds for client in clients for seconds in client.times]
+
+    answers.put(asyncio.run(run()))
+
+
+def measure(what: Callable[[Client, int], Awaitable[None]], port: int, rounds: int) -> tuple[float, list[float]]:
+    """Requests a second, and the seconds of each."""
+    context = multiprocessing.get_context("spawn")
+    start, answers = context.Barrier(PROCESSES + 1), context.Queue()
+    workers = [context.Process(target=_clients, args=(what, port, rounds, start, answers)) for _ in range(PROCESSES)]
+    for worker in workers:
+        worker.start()
+    start.wait()
+    begun = time.perf_counter()
+    times = [seconds for _ in workers for seconds in answers.get(timeout=300)]
+    spent = time.perf_counter() - begun
+    for worker in workers:
+        worker.join()
+    return len(times) / spent, sorted(times)
+
+
+def _server(storage: str, ready: Any) -> None:
+    """The service with one more operation, which does nothing."""
+    from rising_bandits.serve import routes, run
+    from rising_bandits.serve.limits import Limits
+    from rising_bandits.serve.operations import Call, operation
+    from rising_bandits.serve.schemas import Ask, Done
+    from rising_bandits.serve.tokens import Tokens
+
+    routes.load()
+
+    @operation("POST", "/v1/noop", right="ask", tag="Benchmark", body=Ask, answer=Done)
+    async def noop(call: Call) -> Any:
+        """Do nothing."""
+        return Done()
+
+    def say(line: str) -> None:
+        ready.put(int(line.partition("//")[2].partition(":")[2].partition("/")[0]))
+
+    run.run(storage, "127.0.0.1", 0, Tokens(TOKEN), Limits(rate=0), say=say)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=300)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        storage = f"sqlite:///{folder}/bench.db"
+        problem = rb.problems.ShortestPath(grid_edges(3), "0,0", "2,2")
+        rb.studies.create("routes", problem, rb.policies.recommended(problem), storage=storage).close()
+        context = multiprocessing.get_context("spawn")
+        ready = context.Queue()
+        server = context.Process(target=_server, args=(storage, ready))
+        server.start()
+        try:
+            port = ready.get(timeout=60)
+            measure(ask_and_tell, port, 20)
+            plain, _ = measure(nothing, port, options.rounds)
+            rate, times = measure(ask_and_tell, port, options.rounds)
+            plain2, _ = measure(nothing, port, options.rounds)
+            print(f"noop {plain:.0f}/s {plain2:.0f}/s, ask+tell {rate:.0f}/s, ratio {rate / max(plain, plain2):.2f}")
+            median, high = statistics.median(times), times[int(0.99 * len(times))]
+            print(f"median {median * 1e3:.2f} ms, 99% {high * 1e3:.2f} ms, ratio {high / median:.1f}")
+        finally:
+            server.terminate()
+            server.join()
+
+
+if __name__ == "__main__":
+    main()

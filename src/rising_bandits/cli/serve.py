@@ -1,0 +1,136 @@
+"""``rising serve``: the HTTP service and its tokens."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rising_bandits.cli.output import console, out, print_json, print_table
+from rising_bandits.errors import InputError
+
+app = typer.Typer(
+    invoke_without_command=True,
+    help="Serve the studies of a database over HTTP, with a web page. The token is read from RISING_TOKEN.",
+)
+token = typer.Typer(no_args_is_help=True, help="Make tokens that allow only some things with some studies.")
+app.add_typer(token, name="token")
+_Tokens = Annotated[
+    Path | None,
+    typer.Option(
+        "--tokens",
+        envvar="RISING_TOKENS",
+        help="The file of tokens; by default rising-bandits/tokens.json in the user's configuration folder.",
+    ),
+]
+_Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+
+
+def _path(given: Path | None) -> Path:
+    """The file of tokens."""
+    from rising_bandits.serve.tokens import default_path
+
+    return default_path() if given is None else given
+
+
+@app.callback()
+def serve(
+    context: typer.Context,
+    storage: Annotated[
+        str,
+        typer.Option(
+            help="The database: a SQLite file, such as sqlite:///routes.db, or postgresql://user@host/database.",
+            envvar="RISING_STORAGE",
+        ),
+    ] = "sqlite:///studies.db",
+    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port to listen at; 0 for any free one.", min=0, max=65535)] = 8765,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(help="A host name under which the service is reached; others are refused. Can be repeated."),
+    ] = None,
+    power_safe: Annotated[
+        bool, typer.Option("--power-safe", help="Answer only when the data is on disk, as SQLite else does later.")
+    ] = False,
+    rate: Annotated[
+        float, typer.Option(help="The most requests a second with one token; 0 for no limit.", min=0)
+    ] = 2_000.0,
+    body: Annotated[int, typer.Option(help="The largest body of a request, in bytes.", min=1)] = 1_000_000,
+    seconds: Annotated[float, typer.Option(help="How long a request may take, in seconds.")] = 30.0,
+    tokens: _Tokens = None,
+) -> None:
+    """Serve the studies of a database over HTTP, with a web page.
+
+    Without tokens it listens on this machine only. SIGTERM and Ctrl-C let requests that are underway finish.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from rising_bandits.serve.limits import Limits
+    from rising_bandits.serve.run import run
+    from rising_bandits.serve.tokens import Tokens
+
+    known = Tokens(os.environ.get("RISING_TOKEN") or None, _path(tokens))
+    limits = Limits(rate=rate, body=body, seconds=seconds)
+    hosts = tuple(allow_host) if allow_host else None
+    say = console(stderr=True, soft_wrap=True)
+    run(storage, host, port, known, limits, hosts, power_safe=power_safe, say=lambda text: say.print(text))
+
+
+@token.command("create")
+def create_token(
+    study: Annotated[list[str], typer.Option(help="A study that it is for; '*' for all. Can be repeated.")],
+    can: Annotated[
+        str,
+        typer.Option(help="What it allows, separated by commas: read, ask, tell, change, create, delete, storage."),
+    ],
+    name: Annotated[str | None, typer.Option(help="Its name, for lists and logs; by default made up.")] = None,
+    tokens: _Tokens = None,
+    as_json: _Json = False,
+) -> None:
+    """Make a token and print it. Only its hash is kept, so note it now."""
+    import secrets
+
+    from rising_bandits.serve import tokens as kept
+
+    rights = [right.strip() for right in can.split(",") if right.strip()]
+    name = f"token-{secrets.token_hex(3)}" if name is None else name
+    path = _path(tokens)
+    made = kept.create(path, name, study, rights)
+    if as_json:
+        print_json({"name": name, "token": made, "studies": sorted(set(study)), "rights": sorted(set(rights))})
+        return
+    console(stderr=True, soft_wrap=True).print(f"{name} in {path}; the token is not shown again:")
+    out.print(made, soft_wrap=True)
+
+
+@token.command("list")
+def list_tokens(tokens: _Tokens = None, as_json: _Json = False) -> None:
+    """List the tokens by name, with what they allow."""
+    from rising_bandits.serve import tokens as kept
+
+    found = kept.listed(_path(tokens))
+    if as_json:
+        print_json(
+            {
+                "tokens": [
+                    {"name": grant.name, "studies": sorted(grant.studies), "rights": sorted(grant.rights)}
+                    for grant in found
+                ]
+            }
+        )
+        return
+    rows = [[grant.name, ", ".join(sorted(grant.studies)), ", ".join(sorted(grant.rights))] for grant in found]
+    print_table(("name", "studies", "rights"), rows, 0)
+
+
+@token.command("revoke")
+def revoke_token(name: Annotated[str, typer.Argument(help="The name of the token.")], tokens: _Tokens = None) -> None:
+    """Forget a token. A running service refuses it within a second."""
+    from rising_bandits.serve import tokens as kept
+
+    if not name:
+        raise InputError("name must be that of a token")
+    kept.revoke(_path(tokens), name)
+    out.print(f"{name}: revoked", soft_wrap=True)

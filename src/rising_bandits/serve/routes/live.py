@@ -1,0 +1,124 @@
+"""Ask and tell."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from rising_bandits.errors import RisingBanditsError
+from rising_bandits.serve.labels import Texts
+from rising_bandits.serve.operations import Call, operation
+from rising_bandits.serve.problems import Refused, refusal
+from rising_bandits.serve.schemas import Ask, Decision, Decisions, Fate, Fates, Report, Reports, Tell, Told
+from rising_bandits.studies import Decision as Made
+from rising_bandits.studies import Study
+
+_TAG = "Decide"
+
+
+def shown(decision: Made, texts: Texts) -> Decision:
+    """A decision as it is answered."""
+    return Decision(decision.id, texts.shown(decision.super_arm), decision.asked_at, decision.expires_at)
+
+
+@operation(
+    "POST",
+    "/v1/studies/{study}/ask",
+    right="ask",
+    tag=_TAG,
+    body=Ask,
+    answer=(Decision, Decisions),
+    statuses=(422,),
+)
+async def ask(call: Call) -> Any:
+    """Ask for a decision.
+
+    With ``n``, for several at once. Send the header Idempotency-Key with a text of your own to be able to ask again
+    after a lost answer: the same key gets the same decision.
+    """
+    asked: Ask = call.body
+    key = call.headers.get("idempotency-key")
+    if asked.n is not None and asked.n > call.state.limits.batch:
+        raise Refused(422, f"n must be at most {call.state.limits.batch}, got {asked.n}")
+    options: dict[str, Any] = {} if key is None else {"key": key}
+    if asked.metadata is not msgspec.UNSET:
+        options["metadata"] = asked.metadata
+
+    def work(study: Study, texts: Texts) -> list[Decision]:
+        made = study.ask(asked.n or 1, unavailable=texts.meant(asked.unavailable), **options)
+        return [shown(decision, texts) for decision in made]
+
+    found = await call.hub.write(call.study, work)
+    call.state.metrics.decisions.labels(call.study).inc(len(found))
+    if asked.explain:
+        for decision in found:
+            decision.explanation = await call.hub.read(call.study, partial(_explained, decision.id))
+    return found[0] if asked.n is None else Decisions(found)
+
+
+@operation(
+    "POST",
+    "/v1/studies/{study}/tell",
+    right="tell",
+    tag=_TAG,
+    body=Tell,
+    forms=(Report, Reports),
+    answer=(Told, Fates),
+    statuses=(409, 422),
+)
+async def tell(call: Call) -> Any:
+    """Tell the outcomes of a decision, or of several.
+
+    The same tell again is harmless. Other content than before is refused with 409, and what was told first stands. Of
+    several tells each is accepted or refused by itself, with a status of its own.
+    """
+    told: Tell = call.body
+    single = told.tells is None
+    if not single and (told.id is not None or told.outcomes is not None):
+        raise Refused(422, "send either id and outcomes, or tells")
+    reports = told.tells or [_single(told)]
+    if len(reports) > call.state.limits.batch:
+        raise Refused(422, f"there must be at most {call.state.limits.batch} tells, got {len(reports)}")
+
+    def work(study: Study, texts: Texts) -> list[bool | RisingBanditsError]:
+        news: list[bool | RisingBanditsError] = []
+        for report in reports:
+            try:
+                news.append(study.tell(report.id, texts.outcomes(report.outcomes), final=report.final))
+            except RisingBanditsError as error:
+                if single:
+                    raise
+                news.append(error)
+        return news
+
+    news = await call.hub.write(call.study, work)
+    fresh = sum(new is True for new in news)
+    call.state.metrics.tells.labels(call.study).inc(fresh)
+    call.state.metrics.repeated.labels(call.study).inc(sum(new is False for new in news))
+    if single:
+        return Told(news[0] is True)
+    return Fates([_fate(report, new) for report, new in zip(reports, news, strict=True)])
+
+
+def _explained(number: int, study: Study, _: Texts) -> dict[str, Any]:
+    """The explanation of a decision."""
+    return study.explain(number).to_dict()
+
+
+def _single(told: Tell) -> Report:
+    """The only report of a tell."""
+    if told.id is None or told.outcomes is None:
+        raise Refused(
+            422, "send id and outcomes, as in {'id': 7, 'outcomes': {'a': 0.9}}, or tells with a list of them"
+        )
+    return Report(told.id, told.outcomes, told.final)
+
+
+def _fate(report: Report, new: bool | RisingBanditsError) -> Fate:
+    """What became of one tell of many."""
+    if isinstance(new, bool):
+        return Fate(report.id, 200, new)
+    refused = refusal(new)
+    return Fate(report.id, refused.status, detail=refused.detail)

@@ -1,0 +1,89 @@
+"""Reports: what a study knows, what it did, and why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rising_bandits import studies
+from rising_bandits.serve import schemas
+from rising_bandits.serve.labels import Texts
+from rising_bandits.serve.operations import Call, operation
+from rising_bandits.serve.problems import unknown
+
+_TAG = "Reports"
+
+
+@operation("GET", "/v1/studies/{study}/arms", right="read", tag=_TAG, answer=schemas.Arms)
+async def arms(call: Call) -> Any:
+    """Show what is known about every arm now."""
+    found = await call.hub.read(call.study, lambda study, _: study.arms())
+    return schemas.Arms([as_arm(reason) for reason in found])
+
+
+def as_arm(reason: studies.Reason) -> schemas.Arm:
+    """What is known about an arm, as it is answered."""
+    return schemas.Arm(**{name: getattr(reason, name) for name in schemas.Arm.__struct_fields__})
+
+
+@operation("GET", "/v1/studies/{study}/decisions/{decision}/explain", right="read", tag=_TAG, answer=dict[str, Any])
+async def explain(call: Call) -> Any:
+    """Explain a decision, from what was known when it was asked for."""
+    text = call.path["decision"]
+    if not (text.isascii() and text.isdigit() and len(text) < 17):
+        raise unknown("decision", text)
+
+    def work(study: studies.Study, _: Texts) -> dict[str, Any]:
+        if not 1 <= int(text) <= study.decisions:
+            raise unknown("decision", int(text))
+        return study.explain(int(text)).to_dict()
+
+    return await call.hub.read(call.study, work)
+
+
+@operation(
+    "GET",
+    "/v1/studies/{study}/history",
+    right="read",
+    tag=_TAG,
+    query=schemas.HistoryQuery,
+    answer=schemas.History,
+    statuses=(422,),
+)
+async def history(call: Call) -> Any:
+    """List outcomes, a page at a time.
+
+    A page has the newest ``last`` rows, after the newest ``skip`` rows were passed over.
+    """
+    query: schemas.HistoryQuery = call.query
+
+    def work(study: studies.Study, texts: Texts) -> schemas.History:
+        table = study.history(last=query.last + query.skip + 1, since=query.since)
+        end = len(table) - query.skip
+        begin = max(0, end - query.last)
+        rows = [_row(row, texts) for row in table.iloc[begin : max(end, 0)].to_dict("records")]
+        return schemas.History(rows, begin > 0)
+
+    return await call.hub.read(call.study, work)
+
+
+def _row(row: dict[Any, Any], texts: Texts) -> schemas.Row:
+    """A row of the history as it is answered."""
+    import pandas as pd
+
+    def seconds(time: Any) -> float | None:
+        return None if pd.isna(time) else float(time.timestamp())
+
+    found = row.get("metadata")
+    return schemas.Row(
+        decision_id=None if pd.isna(row["decision_id"]) else int(row["decision_id"]),
+        arm=texts.text(row["arm"]),
+        play=int(row["play"]),
+        outcome=float(row["outcome"]),
+        value=float(row["value"]),
+        round=int(row["round"]),
+        asked_at=seconds(row["asked_at"]),
+        told_at=seconds(row["told_at"]),
+        super_arm=texts.shown(row["super_arm"]),
+        forgotten=bool(row["forgotten"]),
+        metadata=found if isinstance(found, dict) else None,
+    )

@@ -1,0 +1,274 @@
+"""What is sent and answered, as types. The OpenAPI text is made from them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+Text = Annotated[str, Meta(min_length=1, max_length=500)]
+Texts = Annotated[list[Text], Meta(max_length=10_000)]
+Id = Annotated[int, Meta(ge=1, le=2**53)]
+Name = Annotated[str, Meta(min_length=1, max_length=200)]
+
+
+class Ask(Struct, forbid_unknown_fields=True):
+    """A call for a decision, or for ``n`` of them."""
+
+    n: Annotated[int, Meta(ge=1, le=1_000, description="How many decisions; left out for a single one.")] | None = None
+    unavailable: Annotated[Texts, Meta(description="Arms that may not be used this time.")] = []
+    metadata: (
+        Annotated[dict[str, Any], Meta(description="Anything that the history should show beside the decision.")]
+        | UnsetType
+    ) = UNSET
+    explain: Annotated[bool, Meta(description="Whether the answer explains the decision.")] = False
+
+
+class Decision(Struct, omit_defaults=True):
+    """A super arm to play, and the id under which its outcomes are told."""
+
+    id: Id
+    super_arm: list[str]
+    asked_at: float
+    expires_at: float | None = None
+    explanation: dict[str, Any] | UnsetType = UNSET
+
+
+class Decisions(Struct):
+    """Several decisions."""
+
+    decisions: list[Decision]
+
+
+class Report(Struct, forbid_unknown_fields=True):
+    """The outcomes of one decision."""
+
+    id: Id
+    outcomes: Annotated[
+        dict[Text, float],
+        Meta(
+            max_length=10_000, description="Outcomes by arm, in the unit of the study. Arms left out were not played."
+        ),
+    ]
+    final: Annotated[bool, Meta(description="False if outcomes of other arms of the decision may follow.")] = True
+
+
+class Reports(Struct, forbid_unknown_fields=True):
+    """The outcomes of several decisions. Each is accepted or refused by itself."""
+
+    tells: Annotated[list[Report], Meta(min_length=1, max_length=1_000)]
+
+
+class Tell(Struct, forbid_unknown_fields=True):
+    """A `Report` or `Reports`."""
+
+    id: Id | None = None
+    outcomes: Annotated[dict[Text, float], Meta(max_length=10_000)] | None = None
+    final: bool = True
+    tells: Annotated[list[Report], Meta(min_length=1, max_length=1_000)] | None = None
+
+
+class Told(Struct):
+    """Whether a tell is new; False if the same was told before."""
+
+    new: bool
+
+
+class Fate(Struct, omit_defaults=True):
+    """What became of one tell of many."""
+
+    id: Id
+    status: int
+    new: bool = False
+    detail: str | UnsetType = UNSET
+
+
+class Fates(Struct):
+    """What became of each tell, in the order given."""
+
+    tells: list[Fate]
+
+
+class PolicyChoice(Struct, forbid_unknown_fields=True):
+    """A policy of the library."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=100, description="Its name, such as horizon-crucb.")]
+    parameters: dict[str, Any] = {}
+
+
+class Paths(Struct, forbid_unknown_fields=True):
+    """Paths from a source to a target. The arms are the edges."""
+
+    edges: Annotated[
+        list[Annotated[list[Text], Meta(min_length=2, max_length=3)]], Meta(min_length=1, max_length=10_000)
+    ]
+    source: Text
+    target: Text
+    reward: str | None = None
+
+
+class Trees(Struct, forbid_unknown_fields=True):
+    """Spanning trees of a graph. The arms are the edges."""
+
+    edges: Annotated[
+        list[Annotated[list[Text], Meta(min_length=2, max_length=3)]], Meta(min_length=1, max_length=10_000)
+    ]
+
+
+class Matchings(Struct, forbid_unknown_fields=True):
+    """A job for each worker. The arms are the pairs."""
+
+    workers: Annotated[Texts, Meta(min_length=1)]
+    jobs: Annotated[Texts, Meta(min_length=1)]
+
+
+class Sets(Struct, forbid_unknown_fields=True):
+    """Sets of exactly k arms."""
+
+    arms: Annotated[Texts, Meta(min_length=1)]
+    k: Annotated[int, Meta(ge=1, le=10_000)]
+
+
+class ProblemChoice(Struct, forbid_unknown_fields=True):
+    """A problem, in exactly one of these forms."""
+
+    paths: Paths | None = None
+    trees: Trees | None = None
+    matchings: Matchings | None = None
+    sets: Sets | None = None
+    largest_of: Sets | None = None
+    listed: list[Texts] | None = None
+    spec: Annotated[dict[str, Any], Meta(description="What problem.spec() returns in Python.")] | None = None
+
+
+class ScaleChoice(Struct, forbid_unknown_fields=True):
+    """How outcomes become values from 0 to 1."""
+
+    name: Annotated[str, Meta(description="range, log, decay, inverse or reciprocal.", max_length=50)]
+    parameters: dict[str, Any] = {}
+
+
+class NewStudy(Struct, forbid_unknown_fields=True):
+    """A study to create."""
+
+    name: Name
+    problem: ProblemChoice
+    policy: Annotated[PolicyChoice, Meta(description="By default the recommended one.")] | None = None
+    scale: ScaleChoice | None = None
+    horizon: Annotated[int, Meta(ge=1, le=2**53)] | None = None
+    expires: (
+        Annotated[float, Meta(gt=0, description="Seconds after which a decision can no longer be told.")] | None
+    ) = None
+    reorder: Annotated[int, Meta(ge=1, le=100_000)] = 256
+    seed: Annotated[int, Meta(ge=0, le=2**63 - 1)] | None = None
+    exist_ok: bool = False
+
+
+class Study(Struct):
+    """A study in short."""
+
+    name: str
+    policy: str
+    problem: str
+    unit: str
+    lower_is_better: bool
+    horizon: int | None
+    expires: float | None
+    decisions: int
+    round: int
+    open: int
+    unlisted: int
+    arms: int
+    retired: list[str]
+
+
+class Studies(Struct):
+    """The names of the studies that the token may see."""
+
+    studies: list[str]
+
+
+class ArmsBody(Struct, forbid_unknown_fields=True):
+    """Some arms."""
+
+    arms: Annotated[Texts, Meta(min_length=1)]
+
+
+class Done(Struct):
+    """A change that is stored."""
+
+    done: bool = True
+
+
+class Arm(Struct):
+    """What is known about one arm (of a policy that acts on super arms: about one super arm)."""
+
+    label: str
+    plays: int | None
+    recent_average: float | None
+    predicted_improvement: float | None
+    bonus: float | None
+    index: float | None
+    recent_outcome: float | None
+    predicted_outcome: float | None
+
+
+class Arms(Struct):
+    """What is known about all arms."""
+
+    arms: list[Arm]
+
+
+class HistoryQuery(Struct, forbid_unknown_fields=True):
+    """Which part of the history."""
+
+    last: Annotated[int, Meta(ge=1, le=100_000, description="How many of the newest rows.")] = 1_000
+    since: Annotated[float, Meta(description="Only what was told since then, in seconds since 1970.")] | None = None
+    skip: Annotated[int, Meta(ge=0, le=10_000_000, description="How many of the newest rows to pass over.")] = 0
+
+
+class Row(Struct):
+    """One outcome."""
+
+    decision_id: int | None
+    arm: str
+    play: int
+    outcome: float
+    value: float
+    round: int
+    asked_at: float | None
+    told_at: float | None
+    super_arm: list[str]
+    forgotten: bool
+    metadata: dict[str, Any] | None = None
+
+
+class History(Struct):
+    """Outcomes in the order in which they were learnt, oldest first."""
+
+    rows: list[Row]
+    more: bool
+    """Whether there are older rows."""
+
+
+class Health(Struct):
+    """How the service is."""
+
+    status: str
+    version: str
+
+
+class Session(Struct, forbid_unknown_fields=True):
+    """A token, to begin a session of the page."""
+
+    token: Annotated[str, Meta(min_length=1, max_length=1_000)]
+
+
+class WhoAmI(Struct):
+    """What the sender of the request may do."""
+
+    name: str
+    studies: list[str]
+    rights: list[str]
+    tokens: bool
+    """Whether the service needs tokens at all."""

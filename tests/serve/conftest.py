@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+from service_kit import MAIN, Client
+
+from rising_bandits.serve import Limits, Tokens, make_app
+
+
+@pytest.fixture
+def storage(tmp_path):
+    return f"sqlite:///{tmp_path}/studies.db"
+
+
+@pytest.fixture
+def serve(storage):
+    """A function that starts a service on the storage and returns a client of it."""
+    with contextlib.ExitStack() as stack:
+
+        def start(tokens=None, base_url="http://localhost", headers=None, **limits):
+            app = make_app(storage, tokens=tokens, limits=Limits(**{"rate": 0.0, **limits}))
+            return stack.enter_context(Client(app, base_url, headers))
+
+        yield start
+
+
+@pytest.fixture
+def client(serve):
+    return serve()
+
+
+@pytest.fixture
+def guarded(serve):
+    """A client of a service that needs a token, with the token of all rights."""
+    return serve(Tokens(MAIN), headers={"Authorization": f"Bearer {MAIN}"})
