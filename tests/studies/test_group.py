@@ -116,3 +116,16 @@ def test_only_the_newest_keys_are_remembered(storage, monkeypatch):
     first = [study.ask(key=str(number)).id for number in range(5)]
     assert [study.ask(key=str(number)).id for number in (2, 3, 4)] == first[2:]
     assert study.ask(key="0").id == 6
+
+
+def test_what_was_known_at_a_decision_can_be_looked_up(storage, monkeypatch):
+    monkeypatch.setattr(log_module, "SNAPSHOT_EVENTS", 5)
+    study, known = make(storage), []
+    for _ in range(20):
+        known.append(study.arms())
+        decision = study.ask()
+        study.tell(decision, outcomes(decision))
+    assert [study.arms(at=number) for number in range(1, 21)] == known
+    assert study.decisions == 20
+    with pytest.raises(InputError, match="decision must be the id"):
+        study.arms(at=21)
