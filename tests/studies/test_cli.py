@@ -207,7 +207,7 @@ def test_scales_from_options(rising, tmp_path, options, scale):
         (["--half", "3", "--high", "9"], "--half says how outcomes are scaled; leave out --high"),
         (["--scale", "cube(side=1)"], "scale must be one of range, log, decay, inverse, reciprocal, got 'cube'"),
         (["--scale", "reciprocal"], r"the scale reciprocal needs best, as in reciprocal\(best=...\)"),
-        (["--scale", "reciprocal(worst=1)"], "the scale reciprocal takes best, unit, got worst"),
+        (["--scale", "reciprocal(worst=1)"], "the scale reciprocal takes best, unit, clip, got worst"),
         (["--scale", "reciprocal(best=-1)"], "best must be"),
         (["--scale", "reciprocal(1)"], "scale must look like"),
         (["--scale", "range(low='x')"], "low must be"),

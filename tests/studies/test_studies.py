@@ -801,11 +801,11 @@ def test_a_policy_and_a_problem_of_ones_own(storage):
     for decision in reversed(decisions):
         study.tell(decision, outcomes_for(decision))
     with pytest.raises(rb.InputError, match=r"policy must be passed .* your own class Latest"):
-        rb.studies.open("own", storage=storage)
+        rb.studies.open("own", storage=storage, problem=problem)
     with pytest.raises(rb.InputError, match=r"problem must be passed to open"):
         rb.studies.open("own", storage=storage, policy=Latest)
     with pytest.raises(rb.InputError, match=r"policy must be a Latest"):
-        rb.studies.open("own", storage=storage, policy=rb.CRUCB())
+        rb.studies.open("own", storage=storage, policy=rb.CRUCB(), problem=problem)
     again = rb.studies.open("own", storage=storage, policy=Latest, problem=problem)
     assert again.indices().tolist() == study.indices().tolist()
     study.reset(["left"])

@@ -134,7 +134,7 @@ def create(
             number, settings = found[0], Settings.from_dict(found[1])
         else:
             raise InputError(f"name must be new, but there is a study {name!r}; open it, or pass exist_ok=True")
-    return Study(Log(name, number, settings, database, _policy_class(settings.policy, policy), problem))
+    return Study(Log(name, number, settings, database, type(policy), problem))
 
 
 def open(  # noqa: A001
@@ -181,8 +181,10 @@ def open(  # noqa: A001
         known = reader.names()
     if found is None:
         raise InputError(f"name must be one of the studies of the storage ({_listed(known)}), got {name!r}")
-    settings = Settings.from_dict(found[1])
-    return Study(Log(name, found[0], settings, database, _policy_class(settings.policy, policy), problem))
+    kind = _class(policy)
+    study = Study(Log(name, found[0], Settings.from_dict(found[1]), database, kind, problem))
+    _check_class(study, kind)
+    return study
 
 
 def load(
@@ -221,7 +223,7 @@ def load(
     found, settings, rows = read(Path(path))
     name = found if name is None else name
     _check_name(name)
-    kind = _policy_class(settings.policy, policy)
+    kind = _class(policy)
     database = Storage(storage)
     with database.write() as writer:
         if writer.study(name) is not None:
@@ -290,16 +292,14 @@ def _listed(known: list[str]) -> str:
     return ", ".join(map(repr, known[:6])) + (", ..." if len(known) > 6 else "") if known else "there are none"
 
 
-def _policy_class(name: str, given: Policy | type[Policy] | None) -> type[Policy]:
-    """The class of a policy by its name: the class that was passed, or one of the library."""
-    kind = type(given) if isinstance(given, Policy) else given
-    if kind is not None and kind.__name__ == name:
-        return kind
-    if kind is not None:
-        raise InputError(f"policy must be a {name}, as when the study was created, got {kind.__name__}")
-    built_in = {known.__name__: known for known in policies.classes().values()}
-    if name not in built_in:
-        raise InputError(
-            f"policy must be passed to open this study, whose policy is your own class {name}: open(..., policy={name})"
-        )
-    return built_in[name]
+def _class(given: Policy | type[Policy] | None) -> type[Policy] | None:
+    """The class of a policy, or the class that was passed itself."""
+    return type(given) if isinstance(given, Policy) else given
+
+
+def _check_class(study: Study, kind: type[Policy] | None) -> None:
+    """Refuse the class of a policy that the study does not have."""
+    name = study.settings.policy
+    if kind is not None and kind.__name__ != name:
+        study.close()
+        raise InputError(f"policy must be a {name}, which the study has now, got {kind.__name__}")

@@ -1,7 +1,7 @@
 """Scales: monotone maps from outcomes in the user's unit to values in [0, 1], and back.
 
-A policy learns from values in [0, 1], where larger is better. The log stores outcomes and values, so values are never
-computed again.
+A policy learns from values in [0, 1], where larger is better. The log stores outcomes and values. Values are computed
+again from the outcomes only if the scale of a study is set.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ class Scale(ABC):
     """The name of the user's unit, for messages and tables."""
     lower_is_better: bool
     """Whether smaller outcomes have larger values."""
+    clip: bool
+    """Whether an outcome outside the domain counts as its nearer end. Otherwise such outcomes are refused."""
 
     @property
     @abstractmethod
@@ -46,14 +48,14 @@ class Scale(ABC):
         Parameters
         ----------
         outcome
-            A number in the domain, in the user's unit.
+            A number in the domain, in the user's unit; any finite number if the scale clips.
         what
             What an error message calls the outcome.
 
         Returns
         -------
         tuple of float
-            The outcome as a float, and its value in [0, 1].
+            The outcome as a float, not clipped, and its value in [0, 1].
 
         Raises
         ------
@@ -61,6 +63,9 @@ class Scale(ABC):
             The outcome is not a number in the domain.
         """
         low, high = self.domain
+        if self.clip:
+            raw = _checks.number(what, outcome, wanted=f"a finite number{f' of {self.unit}' if self.unit else ''}")
+            return raw, min(max(self._to(min(max(raw, low), high)), 0.0), 1.0)
         interval = f"[{low:g}, {high:g}]" if math.isfinite(high) else f"of at least {low:g}"
         unit = f" {self.unit}" if self.unit else ""
         raw = _checks.number(
@@ -68,6 +73,15 @@ class Scale(ABC):
         )
         # Rounding may give a value slightly outside [0, 1].
         return raw, min(max(self._to(raw), 0.0), 1.0)
+
+    def clips(self, outcome: float) -> bool:
+        """Whether an outcome is outside the domain of a scale that clips.
+
+        >>> Range(0, 200, unit="ms", clip=True).clips(350.0)
+        True
+        """
+        low, high = self.domain
+        return self.clip and not low <= outcome <= high
 
     def outcome(self, value: float) -> float | None:
         """Compute the outcome that has a value.
@@ -107,11 +121,24 @@ class Scale(ABC):
 
     def spec(self) -> dict[str, Any]:
         """Plain data from which `scale_from_spec` makes the scale again."""
-        given = [part.name for part in fields(cast(Any, self)) if part.init]
-        return {"type": type(self).__name__, **{name: getattr(self, name) for name in given}}
+        return {"type": type(self).__name__, **self._arguments()}
+
+    def _arguments(self) -> dict[str, Any]:
+        """The arguments that make an equal scale. ``clip`` is left out if it is False, as in older versions."""
+        given = [part.name for part in fields(cast(Any, self)) if part.init and (part.name != "clip" or self.clip)]
+        return {name: getattr(self, name) for name in given}
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={part!r}' for name, part in self._arguments().items())})"
 
 
-@dataclass(frozen=True)
+def _check_clip(scale: Scale) -> None:
+    """Refuse a ``clip`` that is not a boolean."""
+    if not isinstance(cast(object, scale.clip), bool):
+        raise InputError(f"clip must be True or False, got {scale.clip!r}")
+
+
+@dataclass(frozen=True, repr=False)
 class Range(Scale):
     """A linear scale from a range of outcomes to [0, 1].
 
@@ -123,6 +150,8 @@ class Range(Scale):
         True gives ``low`` the value 1 and ``high`` the value 0; False gives the opposite.
     unit
         The name of the unit.
+    clip
+        True takes outcomes outside the domain as its nearer end; False refuses them.
 
     >>> Range(0, 200, lower_is_better=True, unit="ms").value(50)
     (50.0, 0.75)
@@ -132,8 +161,10 @@ class Range(Scale):
     high: float = 1.0
     lower_is_better: bool = False
     unit: str = ""
+    clip: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
+        _check_clip(self)
         low, high = _checks.number("low", self.low), _checks.number("high", self.high)
         if not low < high or not math.isfinite(high - low):
             raise InputError(f"high must be larger than low, and their difference finite, got low={low}, high={high}")
@@ -155,7 +186,7 @@ class Range(Scale):
         return self.low + share * (self.high - self.low)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Log(Scale):
     """A logarithmic scale from a range of positive outcomes to [0, 1]: each doubling changes the value equally.
 
@@ -167,6 +198,8 @@ class Log(Scale):
         True gives ``low`` the value 1 and ``high`` the value 0; False gives the opposite.
     unit
         The name of the unit.
+    clip
+        True takes outcomes outside the domain as its nearer end; False refuses them.
 
     >>> Log(1, 100, lower_is_better=True, unit="ms").value(10)
     (10.0, 0.5)
@@ -176,8 +209,10 @@ class Log(Scale):
     high: float
     lower_is_better: bool = False
     unit: str = ""
+    clip: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
+        _check_clip(self)
         low = _checks.number("low", self.low, low=0.0, open_low=True)
         high = _checks.number("high", self.high, low=0.0, open_low=True)
         if not low < high:
@@ -199,15 +234,17 @@ class Log(Scale):
         return self.low * (self.high / self.low) ** share if -0.5 <= share <= 1.5 else None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class _Halved(Scale):
     """Base of scales for outcomes from 0 without an upper end: the value is 1 at 0 and 1/2 at ``half``."""
 
     half: float
     unit: str = ""
     lower_is_better: bool = field(default=True, init=False, repr=False)
+    clip: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
+        _check_clip(self)
         object.__setattr__(self, "half", _checks.number("half", self.half, low=0.0, open_low=True))
 
     @property
@@ -215,7 +252,7 @@ class _Halved(Scale):
         return 0.0, math.inf
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Decay(_Halved):
     r"""A scale for outcomes without an upper end, where lower is better: :math:`2^{-x/\text{half}}`.
 
@@ -225,6 +262,8 @@ class Decay(_Halved):
         The outcome with the value 1/2, above 0.
     unit
         The name of the unit.
+    clip
+        True takes outcomes outside the domain as its nearer end; False refuses them.
 
     >>> Decay(half=50, unit="ms").value(100)
     (100.0, 0.25)
@@ -237,7 +276,7 @@ class Decay(_Halved):
         return -self.half * math.log2(value) if 0.0 < value <= 1.0 else None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Inverse(_Halved):
     r"""A scale for outcomes without an upper end, where lower is better: :math:`\text{half}/(\text{half}+x)`.
 
@@ -249,6 +288,8 @@ class Inverse(_Halved):
         The outcome with the value 1/2, above 0.
     unit
         The name of the unit.
+    clip
+        True takes outcomes outside the domain as its nearer end; False refuses them.
 
     >>> Inverse(half=50, unit="ms").value(150)
     (150.0, 0.25)
@@ -261,7 +302,7 @@ class Inverse(_Halved):
         return self.half / value - self.half if 0.0 < value <= 1.0 else None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Reciprocal(Scale):
     r"""A scale for times and costs, where lower is better: :math:`\text{best}/x`.
 
@@ -273,6 +314,8 @@ class Reciprocal(Scale):
         The smallest possible outcome, above 0. Its value is 1.
     unit
         The name of the unit.
+    clip
+        True takes outcomes outside the domain as its nearer end; False refuses them.
 
     >>> Reciprocal(best=2, unit="ms").value(8)
     (8.0, 0.25)
@@ -281,8 +324,10 @@ class Reciprocal(Scale):
     best: float
     unit: str = ""
     lower_is_better: bool = field(default=True, init=False, repr=False)
+    clip: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
+        _check_clip(self)
         object.__setattr__(self, "best", _checks.number("best", self.best, low=0.0, open_low=True))
 
     @property
@@ -308,11 +353,16 @@ def scale_from_spec(spec: Mapping[str, Any]) -> Scale:
     >>> scale_from_spec(Decay(half=5.0, unit="s").spec())
     Decay(half=5.0, unit='s')
     """
+    if not isinstance(cast(object, spec), Mapping):
+        raise InputError(f"scale must be a mapping with the type and the arguments of a scale, got {spec!r}")
     arguments = dict(spec)
     kind = arguments.pop("type", None)
     if kind not in _TYPES:
         raise InputError(f"scale must be one of {', '.join(_TYPES)}, got {kind!r}")
-    scale: Scale = _TYPES[kind](**arguments)
+    try:
+        scale: Scale = _TYPES[kind](**arguments)
+    except TypeError as error:
+        raise InputError(f"scale is damaged: {error}") from None
     return scale
 
 

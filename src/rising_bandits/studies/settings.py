@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -14,15 +14,17 @@ from rising_bandits.policies.policy import Policy
 from rising_bandits.problems.base import Label, Problem, _plain
 from rising_bandits.studies.log.arms import Arms
 from rising_bandits.studies.log.events import Event
-from rising_bandits.studies.log.fold import Fold, Learned, Resolve
+from rising_bandits.studies.log.fold import Fold, Learned, Resolve, Unlearned
 from rising_bandits.studies.scales import Scale, scale_from_spec
 
 FORMAT = 1
+_AT_FIRST = ("policy", "parameters", "horizon", "seed", "scale", "expires", "reorder")
+"""The settings with which a study is created. All others come from events of kind ``set``."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What is fixed when a study is created."""
+    """The settings of a study. All but the seed and the reorder limit can change, see `changed`."""
 
     policy: str
     """The name of the policy's class."""
@@ -35,22 +37,49 @@ class Settings:
     """Seconds after which a decision can no longer be told."""
     reorder: int
     """The capacity of the reorder window, see `rising_bandits.studies.log.fold`."""
+    passed: int | None = None
+    """The last horizon that passed; None if none did."""
 
     def as_dict(self) -> dict[str, Any]:
-        """The settings as plain data that JSON can hold."""
-        return {"format": FORMAT, **self.__dict__, "scale": self.scale.spec()}
+        """The settings with which a study is created as plain data that JSON can hold."""
+        return {"format": FORMAT, **{name: getattr(self, name) for name in _AT_FIRST}, "scale": self.scale.spec()}
+
+    def since(self) -> dict[str, Any]:
+        """The settings that can change, as the body of an event of kind ``set`` that sets all of them."""
+        fixed = ("seed", "reorder")
+        return {**{name: part for name, part in self.__dict__.items() if name not in fixed}, "scale": self.scale.spec()}
+
+    def changed(self, body: Mapping[str, Any]) -> Settings:
+        """The settings after an event of kind ``set`` with this body.
+
+        >>> from rising_bandits.studies.scales import UNIT
+        >>> before = Settings("CRUCB", {}, None, seed=1, scale=UNIT, expires=None, reorder=256)
+        >>> before.changed({"expires": 60.0}).expires
+        60.0
+        """
+        given = dict(body)
+        unknown = [name for name in given if name not in self.since()]
+        if unknown or not given:
+            raise InputError(f"settings that change must be some of {', '.join(self.since())}, got {list(given)!r}")
+        if "scale" in given:
+            given["scale"] = scale_from_spec(given["scale"])
+        if ("policy" in given) != ("parameters" in given):
+            raise InputError(f"a policy and its parameters must be set together, got {list(given)!r}")
+        if "policy" in given and not (isinstance(given["policy"], str) and isinstance(given["parameters"], Mapping)):
+            raise InputError(f"policy must be a name with a mapping of parameters, got {given['policy']!r}")
+        return replace(self, **given)
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Settings:
         """The inverse of `as_dict`."""
         if data.get("format") != FORMAT:
             raise InputError(f"settings must be of format {FORMAT}, got {data.get('format')!r}; upgrade rising-bandits")
-        given = {key: value for key, value in data.items() if key != "format"}
+        given = {name: data[name] for name in _AT_FIRST}
         return Settings(**{**given, "scale": scale_from_spec(given["scale"])})
 
     def __post_init__(self) -> None:
-        for name, low, high in (("seed", 0, None), ("reorder", 1, 100_000), ("horizon", 1, None)):
-            if name != "horizon" or self.horizon is not None:
+        for name, low, high in (("seed", 0, None), ("reorder", 1, 100_000), ("horizon", 1, None), ("passed", 1, None)):
+            if name in ("seed", "reorder") or getattr(self, name) is not None:
                 _checks.integer(name, getattr(self, name), low=low, high=high)
         if self.expires is not None:
             wanted = "a timedelta or a positive number of seconds, or None for never"
@@ -82,11 +111,16 @@ def problem_body(problem: Problem, key_of: Mapping[Label, int]) -> dict[str, Any
     }
 
 
-def begin(settings: Settings, policy: Policy, first: Event, resolve: Resolve) -> Fold:
-    """The state of a study after its first event."""
+def begin(settings: Settings, policy: Policy | None, first: Event, resolve: Resolve) -> Fold:
+    """The state of a study after its first event. Without a policy, one has to learn the log later."""
     problem = resolve(first.body)
-    policy.start(problem, settings.horizon, settings.rng(1))
-    policy._give_up(first.body["unreachable"])
-    fold = Fold(Learned(policy, Arms(problem, first.body)), problem.labels, resolve, settings.reorder)
+    arms = Arms(problem, first.body)
+    learned: Learned = Unlearned(arms)
+    if policy is not None:
+        policy.start(problem, settings.horizon, settings.rng(1))
+        policy._give_up(first.body["unreachable"])
+        learned = Learned(policy, arms)
+    fold = Fold(learned, problem.labels, resolve, settings)
+    fold.stale = 0 if policy is not None else first.seq
     fold.seq = fold.arms_since = first.seq
     return fold

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import Any, overload
 
 from rising_bandits import _checks
 from rising_bandits.errors import InputError
 from rising_bandits.problems.base import Label
-from rising_bandits.studies.calls.base import Calls, Decision
+from rising_bandits.studies.calls.base import Decision
+from rising_bandits.studies.calls.setting import Setting
 from rising_bandits.studies.log.events import check_key
 from rising_bandits.studies.log.log import Turn, asked
 
@@ -17,7 +17,7 @@ MOST_AT_ONCE = 10_000
 """The most decisions of one `Study.ask`. Other processes wait until all of them are made."""
 
 
-class Asking(Calls):
+class Asking(Setting):
     """Ask for decisions."""
 
     def open_decisions(self) -> list[Decision]:
@@ -30,7 +30,7 @@ class Asking(Calls):
         """
         with self._log.look() as (fold, reader):
             entries = [entry for entry in fold.waiting.values() if not entry.closed]
-            late = self.settings.late
+            late = fold.settings.late
             return [self._decision(fold, entry) for entry in entries if late(entry.asked_at, reader.now) is None]
 
     @property
@@ -74,26 +74,32 @@ class Asking(Calls):
         check_key(key)
         wanted = f"a number of decisions, from 1 to {MOST_AT_ONCE}"
         count = 1 if n is None else _checks.integer("n", n, low=1, high=MOST_AT_ONCE, wanted=wanted)
-        with self._log.turn() as turn:
-            fold = turn.fold
-            if key is not None and (earlier := fold.keys.get(key)) is not None:
-                return self._asked_before(turn, key, earlier, n)
-            blocked = [self._log.key(fold, label) for label in _checks.labels("unavailable", unavailable)]
-            live, mask = fold.live, fold.mask(blocked)
-            expires = self.settings.expires
-            underway = fold.underway(-math.inf if expires is None else turn.now - expires)
-            for number in range(fold.decisions + 1, fold.decisions + 1 + count):
-                live.policy.rng = self.settings.rng(number)
-                arms = live.policy.select(mask, underway)
-                underway.add(arms)
-                body: dict[str, Any] = {"arms": [fold.arms.keys[arm] for arm in fold.arms.problem.ordered(arms)]}
-                if blocked:
-                    body["off"] = blocked
-                if key is not None:
-                    body["key"] = key
-                turn.add("ask", body, number)
-        decisions = [self._decision(fold, asked(event)) for event in turn.events]
+        names = _checks.labels("unavailable", unavailable)
+        while True:
+            with self._log.turn() as turn:
+                if not self._horizon_passes(turn):
+                    if key is not None and (earlier := turn.fold.keys.get(key)) is not None:
+                        return self._asked_before(turn, key, earlier, n)
+                    self._decide(turn, count, names, {} if key is None else {"key": key})
+                    break
+            self._warn_of_horizon()
+        decisions = [self._decision(turn.fold, asked(event)) for event in turn.events]
         return decisions[0] if n is None else decisions
+
+    def _decide(self, turn: Turn, count: int, unavailable: list[Label], said: dict[str, Any]) -> None:
+        """Add the events of some decisions; ``said`` is added to the body of each."""
+        fold = turn.fold
+        blocked = [self._log.key(fold, label) for label in unavailable]
+        live, mask = fold.live, fold.mask(blocked)
+        underway = fold.underway(fold.settings, turn.now)
+        for number in range(fold.decisions + 1, fold.decisions + 1 + count):
+            live.policy.rng = fold.settings.rng(number)
+            arms = live.policy.select(mask, underway)
+            underway.add(arms)
+            body: dict[str, Any] = {"arms": [fold.arms.keys[arm] for arm in fold.arms.problem.ordered(arms)]}
+            if blocked:
+                body["off"] = blocked
+            turn.add("ask", body | said, number)
 
     def _asked_before(self, turn: Turn, key: str, earlier: tuple[int, int], n: int | None) -> Decision | list[Decision]:
         """The decisions of an earlier ask with the same key."""

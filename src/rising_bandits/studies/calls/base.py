@@ -62,8 +62,9 @@ class Calls:
 
     @property
     def settings(self) -> Settings:
-        """The settings with which the study was created."""
-        return self._log.settings
+        """The settings in force."""
+        with self._log.look() as (fold, _):
+            return fold.settings
 
     @property
     def scale(self) -> Scale:
@@ -87,7 +88,7 @@ class Calls:
         """A copy of the current policy. Changing the copy does not change the study."""
         with self._log.look() as (fold, _):
             policy = fold.live.policy.copy()
-            policy.rng = self.settings.rng(fold.decisions + 1)
+            policy.rng = fold.settings.rng(fold.decisions + 1)
             return policy
 
     def _id(self, decision: int | Decision) -> int:
@@ -101,7 +102,7 @@ class Calls:
 
     def _decision(self, fold: Fold, entry: Entry) -> Decision:
         """The public form of an entry."""
-        expires = self.settings.expires
+        expires = fold.settings.expires
         until = None if expires is None else entry.asked_at + expires
         return Decision(
             entry.decision, [fold.labels[key] for key in entry.arms], entry.asked_at, until, cast("Study", self)

@@ -140,10 +140,13 @@ class Changing(Calls):
         InputError
             The table is wrong, or the policy acts on super arms and cannot learn from plays of single arms.
         """
-        plays = read_plays(logs, self.scale)
+        scale = self.scale
+        plays = read_plays(logs, scale)
         longest = max(len(raw) for _, raw, _ in plays)
         count = longest if rounds is None else _checks.integer("rounds", rounds, low=longest, high=MOST_ROUNDS)
         with self._log.turn() as turn:
+            if turn.fold.settings.scale != scale:
+                raise InputError("the scale of the study was set while plays were imported; import them again")
             names = written_labels(turn.fold.arms.problem.labels)
             keys = [self._log.key(turn.fold, names.get(label, label)) for label, _, _ in plays]
             turn.fold.live.policy.copy().absorb(0, np.zeros(0))

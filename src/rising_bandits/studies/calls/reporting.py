@@ -111,8 +111,9 @@ class Reporting(Calls):
             mask = then.mask(ask.body.get("off", ()))
             policy = then.live.policy.copy()
             arms = then.arms.numbers(ask.body["arms"])
-        policy.rng = self.settings.rng(entry.decision)
-        return explain_choice(policy, arms, mask, self.scale, study=self.name, decision=entry.decision)
+            scale = then.settings.scale
+        policy.rng = then.settings.rng(entry.decision)
+        return explain_choice(policy, arms, mask, scale, study=self.name, decision=entry.decision)
 
     def replay(self, policy: Policy) -> Replay:
         """Make the logged decisions again with another policy.

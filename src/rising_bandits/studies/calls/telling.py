@@ -75,8 +75,10 @@ class Telling(Calls):
                 number = self._id(decision)
                 entry = self._log.entry(turn.fold, turn.writer, number)
                 entry = staged.get(entry.decision, entry)
-                late = self.settings.late(entry.asked_at, turn.now)
-                body = tell_body(turn.fold, entry, outcomes, self.scale, final=final, late=late, moved=moved)
+                late = turn.fold.settings.late(entry.asked_at, turn.now)
+                body = tell_body(
+                    turn.fold, entry, outcomes, turn.fold.settings.scale, final=final, late=late, moved=moved
+                )
                 news.append(body is not None)
                 if body is not None:
                     # A late tell adds an entry to the reorder window. That may push out the decisions of later reports.

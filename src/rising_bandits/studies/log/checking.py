@@ -41,6 +41,8 @@ def check(log: Log, fold: Fold, reader: Reader, event: Event) -> None:
         off = np.array([key in fold.retired for key in body["keys"]])
         if off.any() and not log.resolve(body).oracle.can(off):
             raise InputError("the problem must have a feasible super arm without the retired arms")
+    elif event.kind == "set":
+        _check_set(log, fold, body)
     else:
         keys = _known(fold, body["arms"], distinct=False)
         if event.kind == "retire":
@@ -48,7 +50,7 @@ def check(log: Log, fold: Fold, reader: Reader, event: Event) -> None:
             if mask is not None and not fold.arms.problem.oracle.can(mask):
                 raise InputError("a feasible super arm must be left without the retired arms")
         elif event.kind == "import":
-            _check_import(log, fold, body)
+            _check_import(fold, body)
 
 
 def _check_problem(log: Log, body: dict[str, Any], key_of: Any) -> None:
@@ -57,6 +59,15 @@ def _check_problem(log: Log, body: dict[str, Any], key_of: Any) -> None:
     for part in ("labels", "keys", "unreachable"):
         if body[part] != wanted[part]:
             raise InputError(f"{part} of the problem must be {wanted[part]!r}, got {body[part]!r}")
+
+
+def _check_set(log: Log, fold: Fold, body: dict[str, Any]) -> None:
+    """Refuse settings that the study could not have."""
+    settings = fold.settings.changed(body)
+    if not {"policy", "horizon"}.isdisjoint(body):
+        # A policy that cannot decide about the problem raises here.
+        kind = log.kind(settings.policy)
+        kind(**settings.parameters).start(fold.arms.problem, settings.horizon, 0)
 
 
 def _check_ask(fold: Fold, event: Event) -> None:
@@ -82,8 +93,8 @@ def _check_tell(log: Log, fold: Fold, reader: Reader, event: Event) -> None:
     if len(set(keys)) < len(keys):
         raise InputError(f"outcomes must name each arm once, got {_named(fold, keys)}")
     outcomes = {fold.labels[key]: outcome for key, outcome in zip(keys, raw, strict=True)}
-    late = log.settings.late(entry.asked_at, event.at)
-    wanted = tell_body(fold, entry, outcomes, log.settings.scale, final=event.kind == "tell", late=late)
+    late = fold.settings.late(entry.asked_at, event.at)
+    wanted = tell_body(fold, entry, outcomes, fold.settings.scale, final=event.kind == "tell", late=late)
     if wanted is None:
         raise InputError(f"decision {event.decision} was told the same before")
     _check_values(body.get("value", raw), wanted.get("value", wanted["raw"]))
@@ -93,9 +104,9 @@ def _check_tell(log: Log, fold: Fold, reader: Reader, event: Event) -> None:
                 raise InputError(f"{part!r} of a tell this late must be {wanted.get(part)!r}, got {body.get(part)!r}")
 
 
-def _check_import(log: Log, fold: Fold, body: dict[str, Any]) -> None:
+def _check_import(fold: Fold, body: dict[str, Any]) -> None:
     """Refuse imported plays with wrong values or too few rounds."""
-    scale = log.settings.scale
+    scale = fold.settings.scale
     for key, raw, values in zip(body["arms"], body["raw"], body["value"], strict=True):
         _check_values(values, [scale.value(outcome, f"outcome of {fold.labels[key]!r}")[1] for outcome in raw])
     _checks.integer("rounds", body["rounds"], low=max(map(len, body["raw"])), high=MOST_ROUNDS)

@@ -9,6 +9,7 @@ retire   arms that are not used until they are restored
 restore  retired arms that are used again
 reset    arms that restart: their plays are forgotten
 import   plays of arms that were made elsewhere
+set      settings that are different from here on: the policy, the scale, the horizon, the expiry
 ======== ========================================================================
 
 Every arm has a key, which never changes, even if the problem does. Labels get keys in the order in which they first
@@ -19,11 +20,14 @@ An arm *restarts* when its plays are forgotten: by a reset, or because it return
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rising_bandits.errors import InputError
 
-KINDS = ("problem", "ask", "piece", "tell", "retire", "restore", "reset", "import")
+if TYPE_CHECKING:
+    from rising_bandits.studies.scales import Scale
+
+KINDS = ("problem", "ask", "piece", "tell", "retire", "restore", "reset", "import", "set")
 MOST_ROUNDS = 2**53
 """The largest number of rounds that a float can count exactly."""
 
@@ -69,3 +73,19 @@ def raw_of(body: dict[str, Any]) -> dict[int, float]:
 def values_of(body: dict[str, Any]) -> dict[int, float]:
     """The outcomes of a tell as values in [0, 1], by key."""
     return dict(zip(body["arms"], body.get("value", body["raw"]), strict=True))
+
+
+def revalued(event: Event, scale: Scale) -> Event:
+    """An event whose values are computed again from its outcomes; other events are returned as they are.
+
+    >>> from rising_bandits.studies.scales import Range
+    >>> revalued(Event(2, "tell", 0.0, 1, {"arms": [3], "raw": [50.0]}), Range(0, 200)).body
+    {'arms': [3], 'raw': [50.0], 'value': [0.25]}
+    """
+
+    def again(raw: Any) -> Any:
+        return [again(part) for part in raw] if isinstance(raw, list) else scale.value(raw)[1]
+
+    if "raw" not in event.body:
+        return event
+    return event._replace(body={**event.body, "value": again(event.body["raw"])})

@@ -14,10 +14,11 @@ memory and work are bounded, and the state still depends on the log alone.
 
 from __future__ import annotations
 
-from collections import deque
+import math
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,8 +27,12 @@ from rising_bandits.policies.policy import Policy
 from rising_bandits.policies.underway import Underway
 from rising_bandits.problems.base import Label, Problem
 from rising_bandits.studies.log.arms import Arms
-from rising_bandits.studies.log.events import Event, raw_of, values_of
+from rising_bandits.studies.log.events import Event, raw_of, revalued, values_of
 from rising_bandits.studies.log.tally import Tally
+
+if TYPE_CHECKING:
+    from rising_bandits.studies.scales import Scale
+    from rising_bandits.studies.settings import Settings
 
 KEYS_KEPT = 10_000
 """How many keys of asks are remembered: those of the newest asks that have one."""
@@ -96,6 +101,15 @@ class Entry:
             self._feedback = (known, arms, values, len(played))
         return self._feedback[1:]
 
+    def rescale(self, scale: Scale) -> None:
+        """Compute the values again from the outcomes, on another scale."""
+        if self.control is not None:
+            self.control = revalued(self.control, scale)
+        elif self.values is not None:
+            raw = {key: outcome for told in self.told for key, outcome in told.items()}
+            self.values = {key: scale.value(raw[key])[1] for key in self.values}
+            self._feedback = None
+
     def super_arm(self, known: Arms, since: int) -> Ints | None:
         """The arms of a decision, ascending, or None if the problem has no such super arm.
 
@@ -161,10 +175,31 @@ class Learned:
             self.policy._pass_rounds(event.body["rounds"])
 
 
+class Unlearned(Learned):
+    """Stands in for a settled policy that has to learn the log again, because the policy or the scale was set."""
+
+    def __init__(self, arms: Arms) -> None:
+        self.arms = arms
+
+    def copy(self) -> Learned:
+        raise AssertionError("the policy was set and has not learnt the log yet")
+
+    def take(self, entry: Entry, resolve: Resolve) -> None:
+        return
+
+
 class Fold:
     """The complete state of a study after some event of its log."""
 
-    def __init__(self, learned: Learned, labels: Sequence[Label], resolve: Resolve, reorder: int) -> None:
+    def __init__(self, learned: Learned, labels: Sequence[Label], resolve: Resolve, settings: Settings) -> None:
+        self.settings = settings
+        """The settings in force."""
+        self.rescaled: Scale | None = None
+        """The scale from which all values are computed again; None if the scale was never set."""
+        self.frozen = False
+        """Whether events of kind ``set`` are passed over: the fold only orders or learns what happened."""
+        self.stale = 0
+        """The event since which the settled policy has to learn the log again; 0 if it is up to date."""
         self.seq = 0
         """The newest event."""
         self.changed = 0
@@ -177,6 +212,8 @@ class Fold:
         self.retired: set[int] = set()
         self.began: dict[int, int] = {}
         """The event of the last restart of each arm, by key. Arms that never restarted are missing."""
+        self.clipped: Counter[int] = Counter()
+        """How many outcomes of each arm were clipped by the scale, by key."""
         self.keys: dict[str, tuple[int, int]] = {}
         """The first decision and the number of decisions of an ask with a key, by the key; oldest first."""
         self.settled = learned
@@ -199,7 +236,7 @@ class Fold:
         """How many entries of the window count."""
         self._newest = 0
         """The newest entry that counts."""
-        self._resolve, self._reorder = resolve, reorder
+        self._resolve = resolve
 
     @property
     def live(self) -> Learned:
@@ -223,6 +260,10 @@ class Fold:
 
     def apply(self, event: Event) -> None:
         """Apply the next event."""
+        if self.rescaled is not None:
+            event = revalued(event, self.rescaled)
+        if self.settings.scale.clip and "raw" in event.body:
+            self._clip(event)
         self.seq = event.seq
         self.changed = self.changed if event.kind == "ask" else event.seq
         if event.kind == "ask":
@@ -243,6 +284,8 @@ class Fold:
             self.retired.update(event.body["arms"])
         elif event.kind == "restore":
             self.retired.difference_update(event.body["arms"])
+        elif event.kind == "set":
+            self._set(event)
         else:
             if event.kind == "problem":
                 self._name(event.body)
@@ -252,12 +295,49 @@ class Fold:
             self._push(Entry(event.seq, closed=True, control=event))
         self._settle()
 
+    def _set(self, event: Event) -> None:
+        """Apply an event that changes settings."""
+        if self.frozen:
+            return
+        self.settings = self.settings.changed(event.body)
+        if "scale" in event.body:
+            self.rescaled = self.settings.scale
+            for entry in self.window:
+                entry.rescale(self.settings.scale)
+        if not {"policy", "horizon", "scale"}.isdisjoint(event.body):
+            self.forget(event.seq)
+
+    def freeze(self, rescaled: Scale | None) -> None:
+        """Pass over changes of settings from now on; all values are those of a scale, if one is given."""
+        self.frozen, self.rescaled = True, rescaled
+        if rescaled is not None:
+            for entry in self.window:
+                entry.rescale(rescaled)
+
+    def forget(self, seq: int) -> None:
+        """Note that the policy has to learn the log again, because of an event."""
+        self.settled, self._live, self.stale = Unlearned(self.settled.arms), None, seq
+
+    def learnt(self, again: Fold) -> None:
+        """Use the settled policy of a fold that has read the same log again."""
+        self.settled, self._live, self.stale = again.settled, None, 0
+        self.clipped = again.clipped
+
     def _remember(self, key: str, decision: int) -> None:
         """Note a decision of an ask with a key. All decisions of one ask follow each other."""
         first, count = self.keys.pop(key, (decision, 0))
         self.keys[key] = (first, count + 1)
         if len(self.keys) > KEYS_KEPT:
             del self.keys[next(iter(self.keys))]
+
+    def _clip(self, event: Event) -> None:
+        """Count the outcomes of an event that the scale clips. Outcomes that a piece told before count once."""
+        told = self.waiting.get(event.decision or 0)
+        before = set(event.body.get("told", ())).union({} if told is None else told.values or {})
+        for key, raw in zip(event.body["arms"], event.body["raw"], strict=True):
+            if key not in before:
+                outcomes = raw if isinstance(raw, list) else [raw]
+                self.clipped[key] += sum(map(self.settings.scale.clips, outcomes))
 
     def _begin(self, keys: Iterable[int], seq: int) -> None:
         """Note that these arms restart at an event."""
@@ -301,7 +381,7 @@ class Fold:
     def _settle(self) -> None:
         """Move closed entries, and those beyond the capacity, from the front of the window to the settled policy."""
         window, done = self.window, []
-        while window and (window[0].closed or len(window) > self._reorder):
+        while window and (window[0].closed or len(window) > self.settings.reorder):
             entry = window.popleft()
             self.waiting.pop(entry.decision, None)
             self.unlisted += not entry.closed
@@ -326,11 +406,12 @@ class Fold:
         mask[[arm_of[key] for key in blocked if key in arm_of]] = True
         return mask if mask.any() else None
 
-    def underway(self, since: float) -> Underway:
-        """The super arms of decisions in the window that were asked for after a time and not told yet.
+    def underway(self, settings: Settings, now: float) -> Underway:
+        """The super arms of decisions in the window that were not told yet and have not expired.
 
         They are looked up only if the policy reads them. Super arms that the present problem lacks are left out.
         """
+        since = -math.inf if settings.expires is None else now - settings.expires
 
         def found() -> Iterator[Ints]:
             for entry in self.waiting.values():

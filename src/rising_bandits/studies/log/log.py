@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from rising_bandits import policies
 from rising_bandits.errors import InputError
 from rising_bandits.policies.policy import Policy
 from rising_bandits.problems.base import Label, Problem, _label
@@ -45,9 +47,17 @@ class Log:
     """The log of a study, and the state of the study after its newest event."""
 
     def __init__(
-        self, name: str, number: int, settings: Settings, storage: Storage, kind: type[Policy], problem: Problem | None
+        self,
+        name: str,
+        number: int,
+        settings: Settings,
+        storage: Storage,
+        kind: type[Policy] | None = None,
+        problem: Problem | None = None,
     ) -> None:
-        self.name, self.number, self.settings, self.storage = name, number, settings, storage
+        self.name, self.number, self.storage = name, number, storage
+        self.settings = settings
+        """The settings with which the study was created. Those in force are `Fold.settings`."""
         self._kind, self._given = kind, problem
         self._fold: Fold | None = None
         self._problems: dict[str, Problem] = {}
@@ -109,7 +119,12 @@ class Log:
                     yield turn
                     ahead = True
                     self._take(turn.fold, turn.events)
+                    again = turn.fold.stale > 0
+                    self.relearn(turn.fold, writer, turn.events)
                     writer.append(self.number, turn.events)
+                    if again:
+                        # Other processes read this snapshot, and need not read the whole log.
+                        writer.keep_snapshot(self.number, turn.fold.seq, snapshot.dump(turn.fold))
             except BaseException:
                 if ahead:
                     # Memory may hold events that the log does not. Read the log again.
@@ -134,11 +149,63 @@ class Log:
         if self._fold is None:
             self._fold = self._load(reader)
         self._take(self._fold, reader.later(self.number, self._fold.seq))
+        if self._fold.stale:
+            self._fold = self._catch_up(reader, self._fold)
         return self._fold
 
-    def begin(self, first: Event) -> Fold:
-        """The state of the study after its first event."""
-        return begin(self.settings, self._kind(**self.settings.parameters), first, self.resolve)
+    def _catch_up(self, reader: Reader, fold: Fold) -> Fold:
+        """The same state with a policy that has learnt the log: from a newer snapshot, or from the whole log."""
+        found = self._load(reader)
+        if not found.stale and found.seq >= fold.stale:
+            for event in reader.later(self.number, found.seq):
+                found.apply(event)
+            return found
+        self.relearn(fold, reader)
+        return fold
+
+    def relearn(self, fold: Fold, reader: Reader, unwritten: Sequence[Event] = ()) -> None:
+        """If the policy or the scale was set, let the policy in force learn the whole log.
+
+        ``unwritten`` are the newest events, which are not stored yet.
+        """
+        if not fold.stale:
+            return
+        events = itertools.chain(reader.later(self.number, 0, upto=fold.seq), unwritten)
+        again = self.begin(next(iter(events)), fold.settings)
+        again.freeze(fold.rescaled)
+        for event in events:
+            again.apply(event)
+        fold.learnt(again)
+
+    def kind(self, name: str) -> type[Policy]:
+        """The class of a policy by its name: the class that was passed to `open`, or one of the library."""
+        if self._kind is not None and self._kind.__name__ == name:
+            return self._kind
+        built_in = {known.__name__: known for known in policies.classes().values()}
+        if name not in built_in and self._kind is not None:
+            raise InputError(f"policy must be a {name}, which the study has now, got {self._kind.__name__}")
+        if name not in built_in:
+            raise InputError(
+                f"policy must be passed to open this study, whose policy is your own class {name}: "
+                f"open(..., policy={name})"
+            )
+        return built_in[name]
+
+    def _has_class(self, name: str) -> bool:
+        """Whether the class of a policy is known."""
+        try:
+            self.kind(name)
+        except InputError:
+            return False
+        return True
+
+    def begin(self, first: Event, settings: Settings | None = None) -> Fold:
+        """The state after the first event, with the settings of the beginning or with others."""
+        if settings is not None or self._has_class(self.settings.policy):
+            settings = self.settings if settings is None else settings
+            return begin(settings, self.kind(settings.policy)(**settings.parameters), first, self.resolve)
+        # The class of the first policy is not known. It is not needed if another policy was set later.
+        return begin(self.settings, None, first, self.resolve)
 
     def adopt(self, fold: Fold) -> None:
         """Use this fold as the present state, so that the log need not be read again."""
@@ -148,7 +215,7 @@ class Log:
         """The state at the newest snapshot (not after ``upto``), or after the first event if there is no snapshot."""
         body = reader.snapshot(self.number, upto)
         if body is not None:
-            fold = snapshot.load(body, self._kind, self.resolve, self.settings.reorder)
+            fold = snapshot.load(body, self.kind, self.resolve, self.settings)
             if fold is not None:
                 if upto is None:
                     self._snapshot_seq, self._snapshot_size = fold.seq, len(body)
@@ -170,6 +237,7 @@ class Log:
         fold = self._load(reader, upto=seq - 1)
         for event in reader.later(self.number, fold.seq, upto=seq - 1):
             fold.apply(event)
+        self.relearn(fold, reader)
         return fold
 
     def resolve(self, body: dict[str, Any]) -> Problem:
@@ -202,6 +270,10 @@ class Log:
     def hand_in(self, problem: Problem) -> None:
         """Keep a problem with the user's own code, which its event cannot contain."""
         self._given = problem
+
+    def hand_in_class(self, kind: type[Policy]) -> None:
+        """Keep the class of a policy of the user's own, which its event cannot contain."""
+        self._kind = kind
 
     def entry(self, fold: Fold, reader: Reader, number: Any) -> Entry:
         """A decision by its number, from memory or from the log."""
@@ -237,7 +309,7 @@ class Log:
 
     def pass_by(self, writer: Writer, fold: Fold) -> None:
         """Write a snapshot if one is due, in a transaction that writes a whole log."""
-        if self._due(fold, self._snapshot_seq):
+        if not fold.stale and self._due(fold, self._snapshot_seq):
             self._snapshot_seq = self._write_snapshot(writer, fold)
 
     def _due(self, fold: Fold, newest: int) -> bool:

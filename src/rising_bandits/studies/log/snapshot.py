@@ -8,7 +8,9 @@ from __future__ import annotations
 import json
 import logging
 import zlib
-from typing import Any
+from collections import Counter
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from rising_bandits.errors import InputError, RisingBanditsError
 from rising_bandits.policies import saving
@@ -18,6 +20,9 @@ from rising_bandits.studies.log.arms import Arms
 from rising_bandits.studies.log.events import Event
 from rising_bandits.studies.log.fold import Entry, Fold, Learned, Resolve
 from rising_bandits.studies.log.tally import Tally
+
+if TYPE_CHECKING:
+    from rising_bandits.studies.settings import Settings
 
 FORMAT = 3
 _LOGGER = logging.getLogger(__name__)
@@ -34,6 +39,9 @@ def dump(fold: Fold) -> bytes:
         "retired": sorted(fold.retired),
         "arms_since": fold.arms_since,
         "began": list(fold.began.items()),
+        "settings": fold.settings.since(),
+        "rescaled": fold.rescaled is not None,
+        "clipped": list(fold.clipped.items()),
         "keys": [[key, *found] for key, found in fold.keys.items()],
         "problem": fold.settled.arms.body,
         "policy": saving.sealed({**fold.settled.policy.state(), "problem": None}),
@@ -43,28 +51,35 @@ def dump(fold: Fold) -> bytes:
     return zlib.compress(json.dumps(data, separators=(",", ":")).encode(), 1)
 
 
-def load(body: bytes, kind: type[Policy], resolve: Resolve, reorder: int) -> Fold | None:
-    """The fold that was dumped, or None if the bytes cannot be used. The log is then read instead."""
+def load(body: bytes, kind: Callable[[str], type[Policy]], resolve: Resolve, settings: Settings) -> Fold | None:
+    """The fold that was dumped, or None if the bytes cannot be used. The log is then read instead.
+
+    ``kind`` gives the class of a policy by its name, and ``settings`` are those with which the study was created.
+    """
     try:
         with saving.reading("snapshot"):
-            return _load(zlib.decompress(body), kind, resolve, reorder)
+            return _load(zlib.decompress(body), kind, resolve, settings)
     except (zlib.error, RisingBanditsError) as error:
         _LOGGER.warning("a snapshot of a study cannot be used, so its log is read instead: %s", error)
         return None
 
 
-def _load(text: bytes, kind: type[Policy], resolve: Resolve, reorder: int) -> Fold:
+def _load(text: bytes, kind: Callable[[str], type[Policy]], resolve: Resolve, settings: Settings) -> Fold:
     """The fold of a snapshot; raises if it is damaged or of another format."""
     data = json.loads(text)
     if data["format"] != FORMAT:
         raise InputError(f"its format must be {FORMAT}, got {data['format']!r}")
     arms = Arms(resolve(data["problem"]), data["problem"])
-    policy = kind.from_state(data["policy"], arms.problem)
+    # Snapshots of older versions have no settings: they could not change.
+    settings = settings.changed(data["settings"]) if "settings" in data else settings
+    policy = kind(settings.policy).from_state(data["policy"], arms.problem)
     labels = [_label(label) for label in data["labels"]]
-    fold = Fold(Learned(policy, arms), labels, resolve, reorder)
+    fold = Fold(Learned(policy, arms), labels, resolve, settings)
+    fold.rescaled = settings.scale if data.get("rescaled") else None
     fold.seq, fold.decisions = data["seq"], data["decisions"]
     fold.changed, fold.unlisted = fold.seq, data["unlisted"]
     fold.tally = Tally.load(data["tally"])
+    fold.clipped = Counter(dict(data.get("clipped", ())))
     fold.retired, fold.began = set(data["retired"]), dict(data["began"])
     fold.keys = {str(key): (int(first), int(count)) for key, first, count in data.get("keys", ())}
     for saved in data["window"]:

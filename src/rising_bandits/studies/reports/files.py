@@ -142,6 +142,7 @@ def bring(log: Log, writer: Writer, path: Path, rows: Iterator[Any]) -> Fold:
     if fold is None:
         raise InputError(f"{str(path)!r} holds no event; nothing was imported")
     writer.append(log.number, pending)
+    log.relearn(fold, writer)
     return fold
 
 

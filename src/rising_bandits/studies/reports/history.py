@@ -11,7 +11,7 @@ from rising_bandits import _checks
 from rising_bandits.errors import InputError
 from rising_bandits.problems.base import Label
 from rising_bandits.studies.log.arms import Arms
-from rising_bandits.studies.log.events import Event, raw_of, values_of
+from rising_bandits.studies.log.events import Event, raw_of, revalued, values_of
 from rising_bandits.studies.log.fold import Entry, Fold, Learned, Resolve
 from rising_bandits.studies.log.log import Log
 from rising_bandits.studies.log.tally import Tally
@@ -34,17 +34,21 @@ class _Order(Learned):
         self.entries.append(entry)
 
 
-def in_order(first: Event, events: Iterable[Event], resolve: Resolve, reorder: int) -> Iterator[Entry]:
-    """The entries that count, in the order in which a policy learns them. ``events`` follow the first event."""
+def in_order(first: Event, events: Iterable[Event], resolve: Resolve, now: Fold) -> Iterator[Entry]:
+    """The entries that count, in the order in which a policy learns them. ``events`` follow the first event.
+
+    ``now`` is the state of the study after all of them. All values are those of its scale.
+    """
     order = _Order(Arms(resolve(first.body), first.body))
-    return _settling(Fold(order, order.arms.problem.labels, resolve, reorder), events)
+    return _settling(Fold(order, order.arms.problem.labels, resolve, now.settings), events, now)
 
 
-def _settling(fold: Fold, events: Iterable[Event]) -> Iterator[Entry]:
+def _settling(fold: Fold, events: Iterable[Event], now: Fold) -> Iterator[Entry]:
     """The entries that settle while ``events`` are applied to a fold, then the entries left in its window.
 
     No policy learns from them, which saves time.
     """
+    fold.freeze(now.rescaled)
     order = fold.settled = _Order(fold.settled.arms)
     for event in events:
         fold.apply(event)
@@ -66,7 +70,7 @@ def history(log: Log, last: int | None = None, since: Any = None) -> Any:
         begun: Counter[int] = Counter()
         fold = _start(log, reader, now, last, time)
         if fold is not None:
-            rows.extend(row for row in _rows(log, reader, fold, begun) if time is None or row[_TOLD_AT] >= time)
+            rows.extend(row for row in _rows(log, reader, fold, begun, now) if time is None or row[_TOLD_AT] >= time)
     for row in rows:
         era = row.pop()
         row[_FORGOTTEN] = row[_FORGOTTEN] or begun[row[1]] > era
@@ -106,20 +110,20 @@ def _start(log: Log, reader: Reader, now: Fold, last: int | None, time: float | 
     return fold
 
 
-def _rows(log: Log, reader: Reader, fold: Fold, begun: Counter[int]) -> Iterator[list[Any]]:
+def _rows(log: Log, reader: Reader, fold: Fold, begun: Counter[int], now: Fold) -> Iterator[list[Any]]:
     """The rows in the order of learning.
 
     Each row ends with one more number: how often its arm had restarted when it was learnt. ``begun`` counts the
     restarts of all arms up to the end.
     """
     tally, labels = fold.tally.copy(), fold.labels
-    for entry in _settling(fold, reader.later(log.number, fold.seq)):
+    for entry in _settling(fold, reader.later(log.number, fold.seq), now):
         if entry.control is not None:
             if entry.control.kind == "import":
                 yield from _imported(entry.control, tally, labels, begun)
             begun.update(tally.ending(entry.control))
         else:
-            number, asked_at, arms, told = _report(log, reader, entry)
+            number, asked_at, arms, told = _report(log, reader, entry, now)
             names = [labels[key] for key in arms]
             for key in arms:
                 past = key in entry.past
@@ -141,13 +145,13 @@ def _imported(event: Event, tally: Tally, labels: list[Label], begun: Counter[in
 
 
 def _report(
-    log: Log, reader: Reader, entry: Entry
+    log: Log, reader: Reader, entry: Entry, now: Fold
 ) -> tuple[int, float, tuple[int, ...], dict[int, tuple[float, float, float]]]:
     """The number of a decision, the time of its ask, its arms, and (time, outcome, value) of each told arm by key."""
     told: dict[int, tuple[float, float, float]] = {}
     if entry.late:
         ask, *others = reader.of_decision(log.number, entry.late)
-        for event in others:
+        for event in others if now.rescaled is None else (revalued(event, now.rescaled) for event in others):
             values = values_of(event.body)
             # A final tell may repeat outcomes of a piece. They were learnt from the piece.
             told = {key: (event.at, raw, values[key]) for key, raw in raw_of(event.body).items()} | told

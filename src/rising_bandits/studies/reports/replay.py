@@ -92,7 +92,7 @@ def replay(log: Log, policy: Policy) -> Replay:
     """Make the decisions of a log again with another policy, see `Study.replay`."""
     if not isinstance(cast(object, policy), Policy):
         raise InputError(f"policy must be a Policy such as SWCUCB(window=100), got {policy!r}")
-    with log.look() as (_, reader):
+    with log.look() as (now, reader):
         first, *events = reader.later(log.number, 0)
     moved = next((event.kind for event in events if event.kind in ("problem", "reset", "import")), None)
     if moved is not None:
@@ -100,28 +100,29 @@ def replay(log: Log, policy: Policy) -> Replay:
         raise InputError(f"a log can be replayed only if its arms stayed the same, but here {what}")
     problem = log.resolve(first.body)
     shadow = type(policy)(**policy.parameters())
-    shadow.start(problem, log.settings.horizon, log.settings.rng(1))
+    shadow.start(problem, now.settings.horizon, log.settings.rng(1))
     shadow._give_up(first.body["unreachable"])
     own = shadow.copy()
-    compared, agreed = _agreement(log, first, events, shadow)
-    return Replay(repr(policy), compared, agreed, **_own_way(log, first, events, own))
+    compared, agreed = _agreement(log, first, events, shadow, now)
+    return Replay(repr(policy), compared, agreed, **_own_way(log, first, events, own, now))
 
 
-def _agreement(log: Log, first: Event, events: list[Event], policy: Policy) -> tuple[int, int]:
+def _agreement(log: Log, first: Event, events: list[Event], policy: Policy, now: Fold) -> tuple[int, int]:
     """Count the decisions compared, and those on which a policy with the knowledge of the log chooses the same."""
-    fold = Fold(
-        Learned(policy, Arms(policy.problem, first.body)), policy.problem.labels, log.resolve, log.settings.reorder
-    )
-    expires = log.settings.expires
+    settings = log.settings
+    fold = Fold(Learned(policy, Arms(policy.problem, first.body)), policy.problem.labels, log.resolve, settings)
+    fold.freeze(now.rescaled)
     compared = agreed = 0
     for event in events:
         if event.kind == "ask" and event.decision is not None:
             live, mask = fold.live, fold.mask(event.body.get("off", ()))
             live.policy.rng = log.settings.rng(event.decision)
-            underway = fold.underway(-np.inf if expires is None else event.at - expires)
+            underway = fold.underway(settings, event.at)
             arms = live.policy.select(mask, underway)
             compared += 1
             agreed += set(arms.tolist()) == {fold.arms.arm_of[key] for key in event.body["arms"]}
+        elif event.kind == "set":
+            settings = settings.changed(event.body)
         fold.apply(event)
     return compared, agreed
 
@@ -140,10 +141,10 @@ def _blocked(events: list[Event]) -> dict[int, list[int]]:
     return blocked
 
 
-def _own_way(log: Log, first: Event, events: list[Event], policy: Policy) -> dict[str, Any]:
+def _own_way(log: Log, first: Event, events: list[Event], policy: Policy, now: Fold) -> dict[str, Any]:
     """Let a policy play its own way, one round for each round of the log; return entries of `Replay`."""
     problem, blocked = policy.problem, _blocked(events)
-    order = list(in_order(first, events, log.resolve, log.settings.reorder))
+    order = list(in_order(first, events, log.resolve, now))
     tapes: list[list[float]] = [[] for _ in range(problem.n_arms)]
     for entry in order:
         for arm, value in (entry.values or {}).items():
