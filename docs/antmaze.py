@@ -1,9 +1,14 @@
-"""Make what the guide of AntMaze shows from trained runs: recordings, replays and figures.
+"""Make what the guide of AntMaze and the report show from trained runs: a summary, tables, figures, replays.
 
 python docs/antmaze.py                    from the runs in docs/data/antmaze
-python docs/antmaze.py results/antmaze    from the finished runs of that folder, which take their place
+python docs/antmaze.py results/antmaze    the finished runs of that folder are copied there first
+python docs/antmaze.py --replay           also replay the recorded tasks, which takes some minutes
+python docs/antmaze.py --record           also measure the curves of the tasks antmaze-easy and antmaze-complex anew,
+                                          and replay them
 
-The numbers in the guide itself are checked by its own examples.
+The tasks are measured anew only when asked for, because every number of the benchmark and of the replays depends on
+them. A file of curves names the runs that it was made from. `tests/antmaze/test_results.py` makes the summary and the
+tables again and compares.
 """
 
 from __future__ import annotations
@@ -14,14 +19,98 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-RUNS = ROOT / "docs" / "data" / "antmaze"
+DATA = ROOT / "docs" / "data"
+RUNS = DATA / "antmaze"
 IMAGES = ROOT / "docs" / "images"
 CURVES = ROOT / "src" / "rising_bandits" / "problems" / "data"
-MORE = ("crucb(upward=True)", "horizon-crucb")
-"""Policies that are replayed beside the paper's."""
+SUMMARY = ROOT / "src" / "rising_bandits" / "reproduction" / "data" / "antmaze.npz"
+MORE = (
+    "program-crucb",
+    "crucb(upward=True)",
+    "horizon-crucb",
+    "crucb(epsilon=0.125)",
+    "crucb(sigma=0.02)",
+    "crucb(epsilon=0.125, sigma=0.02)",
+)
+"""Policies that are replayed beside the paper's: the authors' rule, the library's own, and the printed formula with
+the window of the paper's other experiments and with a noise level near the true one."""
+
+
+def table(headings: Sequence[str], rows: Sequence[Sequence[str]], numbers: int) -> str:
+    """A Markdown table whose last ``numbers`` columns are aligned to the right."""
+    marks = ["---"] * (len(headings) - numbers) + ["--:"] * numbers
+    return "\n".join("| " + " | ".join(row) + " |" for row in (headings, marks, *rows)) + "\n"
+
+
+def tables() -> dict[str, str]:
+    """The content of every generated Markdown file in docs/data, by its name."""
+    from rising_bandits.antmaze.runs import find_results
+    from rising_bandits.reproduction.antmaze import LEARNED, last_success
+    from rising_bandits.reproduction.maze_claims import maze_claims
+    from rising_bandits.reproduction.maze_parts import HEADINGS, comparison, differences, which_seeds
+    from rising_bandits.reproduction.trained import load
+
+    made = {}
+    alone = [run for run in find_results(sorted(RUNS.glob("easy-oracle-*.npz"))) if run.spec.label == "oracle"]
+    edges = LEARNED["easy"]
+    rows = [[str(run.spec.seed), *(f"{last_success(run, edge):.0%}" for edge in edges)] for run in alone]
+    made["antmaze-learning.md"] = table(["seed", *(edge.replace("->", "→") for edge in edges)], rows, 2)
+    for one in load(SUMMARY.read_bytes()):
+        text = f"{which_seeds(one)}\n\n{table(HEADINGS, comparison(one), 6)}\n"
+        text += (
+            "Regret minus that of CRUCB in the authors' program, on all seeds that both have (p: paired t-test):\n\n"
+        )
+        text += table(["policy", "seeds", "difference", "CRUCB lower on", "p"], differences(one), 4)
+        text += "\nWhat the paper says about this maze, judged by these runs:\n\n"
+        text += table(["claim", "here", "by what"], [[c.text, c.verdict, c.evidence] for c in maze_claims(one)], 0)
+        made[f"antmaze-{one.maze}.md"] = text
+    replayed = json.loads((DATA / "antmaze-replay.json").read_text(encoding="utf-8"))["rows"]
+    text = ""
+    for task in dict.fromkeys(row["task"] for row in replayed):
+        rows = [
+            [f"`{row['policy']}`", f"{row['regret']:.3f}", f"{row['half_width']:.3f}", f"{row['share']:z.0%}"]
+            for row in replayed
+            if row["task"] == task
+        ]
+        text += (
+            f"{task}, {replayed[0]['runs']} seeds:\n\n" + table(["policy", "regret", "± 99%", "share"], rows, 3) + "\n"
+        )
+    made["antmaze-replay.md"] = text
+    return made
+
+
+def summary() -> bytes:
+    """The summary of all runs, as the package holds it."""
+    from rising_bandits.antmaze.runs import find_results
+    from rising_bandits.reproduction.trained import dump, summarise
+
+    return dump(summarise(find_results([RUNS])))
+
+
+def figures() -> None:
+    """The figures of the guide."""
+    from rising_bandits.antmaze.runs import find_results
+    from rising_bandits.plots.antmaze import plot_learning
+    from rising_bandits.reproduction.antmaze import LEARNED
+    from rising_bandits.reproduction.maze_parts import heatmap_parts, trained_part
+    from rising_bandits.reproduction.trained import load
+
+    with tempfile.TemporaryDirectory() as name:
+        made = Path(name)
+        alone = [run for run in find_results(sorted(RUNS.glob("easy-oracle-*.npz"))) if run.spec.label == "oracle"]
+        plot_learning(alone, LEARNED["easy"], made / "learning.png")
+        shutil.copy(made / "learning.png", IMAGES / "antmaze-learning.png")
+        for one in load(SUMMARY.read_bytes()):
+            trained_part(one, made)
+            shutil.copy(made / f"regret-{one.maze}.png", IMAGES / f"antmaze-trained-{one.maze}.png")
+            if one.maze == "complex":
+                heatmap_parts(one, made)
+                for kind in ("positions", "paths", "edges"):
+                    shutil.copy(made / f"{kind}-complex.png", IMAGES / f"antmaze-{kind}.png")
 
 
 def rising(*arguments: object) -> str:
@@ -31,28 +120,34 @@ def rising(*arguments: object) -> str:
     return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE, env=environment).stdout
 
 
-def main(folders: list[str]) -> None:
-    """Take over runs in place of all that were there, then make everything that follows from them."""
-    found = {f"{path.parent.name}.npz": path for folder in folders for path in Path(folder).glob("*/result.npz")}
-    if folders and {name.partition("-")[0] for name in found} != {"easy", "complex"}:
-        sys.exit(f"there must be finished runs of both mazes in {', '.join(folders)}, got {', '.join(found) or 'none'}")
-    for old in RUNS.glob("*.npz") if found else ():
-        old.unlink()
-    for name, result in found.items():
-        shutil.copy(result, RUNS / name)
-    for maze in ("easy", "complex"):
-        rising("record", *sorted(RUNS.glob(f"{maze}-*.npz")), "--out", CURVES / f"antmaze-{maze}.json")
+def replay() -> None:
+    """The replayed comparison: its numbers and its figures."""
     with tempfile.TemporaryDirectory() as name:
         made = Path(name)
         policies = [part for policy in ("all", *MORE) for part in ("--policy", policy)]
-        replay = rising("replay", "--seeds", 20, *policies, "--out", made, "--json")
-        rows = json.dumps({"rows": json.loads(replay)["rows"]}, indent=1)
-        (ROOT / "docs" / "data" / "antmaze-replay.json").write_text(f"{rows}\n", encoding="utf-8")
-        rising("report", RUNS, "--out", made, "--no-film")
-        shutil.copy(made / "learning-easy.png", IMAGES / "antmaze-learning.png")
+        told = rising("replay", "--seeds", 20, *policies, "--out", made, "--json")
+        # Times differ from machine to machine and are not shown.
+        rows = [{k: v for k, v in row.items() if k != "microseconds"} for row in json.loads(told)["rows"]]
+        text = json.dumps({"rows": rows}, indent=1)
+        (DATA / "antmaze-replay.json").write_text(f"{text}\n", encoding="utf-8")
         for maze in ("easy", "complex"):
-            shutil.copy(made / f"regret-{maze}.png", IMAGES / f"antmaze-trained-{maze}.png")
             shutil.copy(made / f"regret-antmaze-{maze}.png", IMAGES / f"antmaze-replayed-{maze}.png")
+
+
+def main(arguments: list[str]) -> None:
+    """Copy runs, then make everything that follows from them."""
+    folders = [argument for argument in arguments if not argument.startswith("--")]
+    for result in (path for folder in folders for path in sorted(Path(folder).glob("*/result.npz"))):
+        shutil.copy(result, RUNS / f"{result.parent.name}.npz")
+    if "--record" in arguments:
+        for maze in ("easy", "complex"):
+            rising("record", *sorted(RUNS.glob(f"{maze}-*.npz")), "--out", CURVES / f"antmaze-{maze}.json")
+    if "--record" in arguments or "--replay" in arguments:
+        replay()
+    SUMMARY.write_bytes(summary())
+    for name, text in tables().items():
+        (DATA / name).write_text(text, encoding="utf-8")
+    figures()
 
 
 if __name__ == "__main__":

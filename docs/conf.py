@@ -9,7 +9,8 @@ release = __version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.mathjax", "sphinx.ext.viewcode"]
 myst_enable_extensions = ["dollarmath", "amsmath"]
 myst_heading_anchors = 3
-exclude_patterns = ["_build"]
+# Files in data are parts of pages, made by docs/antmaze.py.
+exclude_patterns = ["_build", "data"]
 html_theme = "furo"
 html_title = f"rising-bandits {release}"
 html_static_path: list[str] = []

@@ -15,7 +15,10 @@ from rising_bandits.antmaze.recording import record, write_recording
 from rising_bandits.antmaze.runs import RunFolder, _write_npz, find_results, read_result
 from rising_bandits.plots import antmaze as plots
 from rising_bandits.problems import recorded
-from rising_bandits.reproduction.antmaze import last_success, plan_report, walks_from, write_report
+from rising_bandits.reproduction.antmaze import last_success, plan_report, write_report
+from rising_bandits.reproduction.maze_claims import maze_claims
+from rising_bandits.reproduction.maze_parts import comparison, which_seeds
+from rising_bandits.reproduction.trained import dump, load, summarise, walks_from
 
 
 def make_result(policy="crucb", seed=0, episodes=600, bad=False):
@@ -84,32 +87,56 @@ def test_a_policy_with_other_parameters_is_another_one(tmp_path):
         keep(result, tmp_path)
     found = find_results([tmp_path])
     assert [result.spec.label for result in found] == ["crucb", "crucb(upward=True)", "oracle"]
-    assert set(plots.regrets(found)) == {"crucb", "crucb(upward=True)", "oracle"}
+    assert summarise(found)[0].policies == ["oracle", "crucb", "crucb(upward=True)"]
     page = write_report(found, tmp_path / "report", film=False).read_text()
     assert "CRUCB (upward=True)" in page
 
 
+def table(results):
+    """The regret of every policy on the common seeds, a row per seed."""
+    (one,) = summarise(results)
+    return one.table(one.common)
+
+
 def test_regret_is_against_the_oracle_of_the_same_seed():
     results = [make_result(policy, seed, 200) for policy in ("crucb", "oracle") for seed in (0, 1)]
-    table = plots.regrets(results)
     for seed in (0, 1):
         ours, best = (
             next(r for r in results if (r.spec.policy, r.spec.seed) == (p, seed)) for p in ("crucb", "oracle")
         )
         expected = best.record.rewards().sum() - ours.record.rewards().sum()
-        assert table["crucb"][seed, -1] == pytest.approx(expected)
-    assert not table["oracle"].any()
-    # A seed that only some policies have does not count, unless there are no others.
+        assert table(results)["crucb"][seed, -1] == pytest.approx(expected)
+    assert not table(results)["oracle"].any()
+    # A seed that only some of the paper's policies have does not count for the mean, but is there by itself.
     more = [*results, make_result("crucb", 2, 200), make_result("oracle", 2, 200), make_result("sw-ts", 1, 200)]
-    assert {name: len(rows) for name, rows in plots.regrets(more).items()} == {"crucb": 1, "oracle": 1, "sw-ts": 1}
-    apart = [make_result("crucb", 0, 200), make_result("sw-ts", 1, 200), *results[2:]]
-    assert {name: len(rows) for name, rows in plots.regrets(apart).items()} == {"crucb": 1, "sw-ts": 1, "oracle": 2}
-    # A variant beside the paper's policies takes no seed from them, and counts on those that it has.
-    beside = [*results, make_result("crucb(upward=True)", 1, 200), make_result("horizon-crucb", 7, 200)]
-    counts = {name: len(rows) for name, rows in plots.regrets(beside).items()}
-    assert counts == {"crucb": 2, "oracle": 2, "crucb(upward=True)": 1}
-    assert plots.regrets(results[:2]) == {}
-    assert plots.regrets([make_result("crucb", 0, 100), *results[2:]]).keys() == {"oracle"}
+    (one,) = summarise(more)
+    assert one.common == [1]
+    assert {label: len(rows) for label, rows in one.table([1]).items()} == {"oracle": 1, "crucb": 1, "sw-ts": 1}
+    assert sorted(one.regrets("crucb")) == [0, 1, 2]
+    assert "seed 1, the only one that the paper's policies have in common" in which_seeds(one)
+    assert "CRUCB (printed formula) 0 to 2" in which_seeds(one)
+    # Without a common seed there is no mean, and the table says so.
+    (apart,) = summarise([make_result("crucb", 0, 200), make_result("sw-ts", 1, 200), *results[2:]])
+    assert apart.common == []
+    assert {row[2] for row in comparison(apart)} == {"–"}
+    assert "no mean regret" in which_seeds(apart)
+    # A variant beside the paper's policies takes no seed from them; one that lacks a common seed has no mean.
+    (beside,) = summarise([*results, make_result("crucb(upward=True)", 1, 200), make_result("horizon-crucb", 7, 200)])
+    assert beside.common == [0, 1]
+    rows = {row[0]: row for row in comparison(beside)}
+    assert rows["CRUCB (upward=True)"][2] == "–"
+    assert rows["CRUCB (printed formula)"][2] != "–"
+    assert comparison(summarise(results[:2])[0]) == []
+    # Runs of another length cannot be compared.
+    assert summarise([make_result("crucb", 0, 100), *results[2:]])[0].policies == ["oracle"]
+
+
+def test_a_summary_comes_back_from_its_file():
+    ours = summarise([make_result(policy, seed, 200) for policy in ("crucb", "oracle") for seed in (0, 1)])
+    (one,), (again,) = ours, load(dump(ours))
+    assert comparison(one) == comparison(again)
+    assert np.array_equal(one.walkable, again.walkable)
+    assert np.allclose(one.outcomes, again.outcomes, equal_nan=True, rtol=1e-5)
 
 
 def test_success_by_episode_is_what_counting_says():
@@ -178,28 +205,31 @@ def test_a_recording_needs_a_try_of_a_passable_edge():
         record([stuck])
 
 
-def test_what_the_paper_says_is_judged_by_its_policies_only_when_all_are_there(tmp_path):
-    results = [make_result(policy, seed, 130) for policy in POLICIES for seed in (0, 1)]
-    extra = [make_result("crucb(upward=True)", seed, 130) for seed in (0, 1)]
-    table = {name: rows[:, -1].mean() for name, rows in plots.regrets(results).items() if name != "oracle"}
-    best = min(table, key=table.get)
-    for runs in (results, [*results, *extra], [*results, make_result("crucb", 2, 130)]):
-        part = plan_report(runs)[0](tmp_path, False)
-        assert [claim.held for claim in part.claims] == [
-            best == "crucb",
-            {"crucb", "r-ed-ucb"} == set(sorted(table, key=table.get)[:2]),
-        ]
-        assert any("1 of 15 runs are not in this comparison" in text for text in part.text) == (len(runs) == 15)
-    few = [run for run in results if run.spec.label in ("crucb", "r-ed-ucb", "oracle")]
-    assert plan_report(few)[0](tmp_path, False).claims == []
+ALL = (*POLICIES, "program-crucb")
+
+
+def test_what_the_paper_says_is_judged_only_with_all_policies_and_enough_seeds():
+    results = [make_result(policy, seed, 130) for policy in ALL for seed in range(5)]
+    (one,) = summarise(results)
+    claims = maze_claims(one)
+    assert all(claim.verdict != "not judged" for claim in claims)
+    assert {claim.items for claim in claims if claim.of_paper} == {("Figure 7",)}
+    assert [claim.of_paper for claim in claims[:2]] == [True, False]
+    mean = {label: rows[:, -1].mean() for label, rows in table(results).items()}
+    assert f"CRUCB (authors' program) {mean['program-crucb']:.2f}" in claims[0].evidence
+    few = [run for run in results if run.spec.seed < 3]
+    assert maze_claims(summarise(few)[0])[0].verdict == "not judged"
+    assert "fewer than the paper's 5" in maze_claims(summarise(few)[0])[0].evidence
+    none = [run for run in results if run.spec.label in ("crucb", "r-ed-ucb", "oracle")]
+    assert maze_claims(summarise(none)[0]) == []
 
 
 def test_the_page_holds_every_figure_and_says_trained(tmp_path):
     results = [make_result(policy, seed, 520) for policy in (*POLICIES[:2], "oracle") for seed in (0, 1)]
     page = write_report(results, tmp_path / "report", film=False).read_text()
-    assert page.count("data:image/svg+xml") == 2 + 3 * 4
-    assert "AntMaze-easy: the trained comparison" in page
-    assert "claims held here" not in page
+    assert page.count("data:image/svg+xml") == 6
+    assert "AntMaze-easy: regret of the trained runs" in page
+    assert "Claims of the paper" not in page
     assert "the preset cpu" in page
     assert "best constant" not in page
     for figure in (tmp_path / "report").glob("*.svg"):
@@ -291,7 +321,7 @@ def test_parts_of_a_result_must_fit(change, words, tmp_path):
 
 def test_a_tour_is_there_to_measure_and_not_compared(tmp_path):
     runs = [make_result(policy, 0, 120) for policy in ("crucb", "oracle", "tour")]
-    assert set(plots.regrets(runs)) == {"crucb", "oracle"}
+    assert set(table(runs)) == {"crucb", "oracle"}
     assert len(plan_report(runs)) == 5
     assert "not in this comparison" not in write_report(runs, tmp_path, film=False).read_text()
     assert record(runs)["edges"][0]["tries"] == sum(r.record.outcomes(0)[1].size for r in runs)
@@ -427,7 +457,7 @@ def test_the_command_replays_and_says_so(run, tmp_path, capsys):
     arguments = ["antmaze", "replay", "--map", "easy", "--policy", "sw-cucb", "--policy", "oracle"]
     assert run(*arguments, "--seeds", "2", "--out", tmp_path, "--workers", "1", "--json") == 0
     shown = json.loads(capsys.readouterr().out)
-    assert {row["policy"] for row in shown["rows"]} == {"oracle", "sw-cucb(window=0.25)"}
+    assert {row["policy"] for row in shown["rows"]} == {"oracle", "sw-cucb"}
     for name in ("regret", "recording"):
         assert "replayed" in (tmp_path / f"{name}-antmaze-easy.svg").read_text()
     assert "measured means" in rb.plots.plot_recording("lcdb-3@200", tmp_path / "lcdb.png")[1].read_text()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -96,23 +97,48 @@ def skeletons(maze: Maze, walk: npt.ArrayLike) -> list[list[Segment]]:
     return out
 
 
+_PROBE = """
+import mujoco
+model = mujoco.MjModel.from_xml_string("<mujoco><worldbody><geom size='1'/></worldbody></mujoco>")
+renderer = mujoco.Renderer(model, 8, 8)
+renderer.update_scene(mujoco.MjData(model))
+renderer.render()
+"""
+
+
+def _environment(backend: str) -> dict[str, str]:
+    return {**os.environ, **({"MUJOCO_GL": backend} if backend else {})}
+
+
+@lru_cache(maxsize=4)
+def _backend(program: str, wanted: str) -> str | None:
+    """The first graphics backend with which a process of its own can draw, or None.
+
+    MuJoCo chooses its backend when it is imported, so each needs a process. First comes the user's choice, or else
+    MuJoCo's default, which works with a screen and on macOS and Windows.
+    """
+    for backend in dict.fromkeys([wanted, "egl", "osmesa"]):
+        with contextlib.suppress(OSError, subprocess.SubprocessError):
+            subprocess.run(
+                [program, "-c", _PROBE], env=_environment(backend), capture_output=True, timeout=60, check=True
+            )
+            return backend
+    return None
+
+
 def film(maze: Maze, walk: npt.ArrayLike) -> tuple[list[Picture], str]:
     """A picture for each row of positions, and a phrase that says what drew them.
 
-    MuJoCo chooses its graphics backend when it is imported. So the pictures are made by a separate process for each
-    backend until one works. If none works, the pictures are drawn from above by matplotlib.
+    The pictures are made by a process with a graphics backend that works. If there is none, matplotlib draws them from
+    above.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        given, made = Path(folder) / "walk.npy", Path(folder) / "film.npz"
-        np.save(given, np.asarray(walk, dtype=np.float64))
-        # First the user's choice, or else MuJoCo's default (which works with a screen, and on macOS and Windows).
-        for backend in dict.fromkeys([os.environ.get("MUJOCO_GL", ""), "egl", "osmesa"]):
+    backend = _backend(sys.executable, os.environ.get("MUJOCO_GL", ""))
+    if backend is not None:
+        with tempfile.TemporaryDirectory() as folder, contextlib.suppress(OSError, subprocess.SubprocessError):
+            given, made = Path(folder) / "walk.npy", Path(folder) / "film.npz"
+            np.save(given, np.asarray(walk, dtype=np.float64))
             command = [sys.executable, "-m", __name__, json.dumps(maze.as_dict()), str(given), str(made)]
-            environment = {**os.environ, **({"MUJOCO_GL": backend} if backend else {})}
-            try:
-                subprocess.run(command, env=environment, capture_output=True, timeout=300, check=True)
-            except (OSError, subprocess.SubprocessError):
-                continue
+            subprocess.run(command, env=_environment(backend), capture_output=True, timeout=300, check=True)
             with np.load(made, allow_pickle=False) as data:
                 return list(data["pictures"]), "MuJoCo's renderer"
     return [paint(maze, parts, WIDTH, HEIGHT) for parts in skeletons(maze, walk)], "drawn from above"

@@ -17,6 +17,7 @@ from rising_bandits.errors import InputError
 if TYPE_CHECKING:
     from rising_bandits.antmaze.pool import News
     from rising_bandits.antmaze.runs import Result, TrainSpec
+    from rising_bandits.experiments import RunSpec
 
 _LINE_SECONDS = 60.0
 """How often a run in progress prints a line where there is no terminal."""
@@ -138,14 +139,15 @@ def report(
         "results/antmaze/report"
     ),
     film: Annotated[
-        bool, typer.Option("--film/--no-film", help="Add a film of the ant on its last path, or do not.")
+        bool,
+        typer.Option("--film/--no-film", help="Add a film of an ant on its last path, one for each maze, or do not."),
     ] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Write an HTML report on finished AntMaze runs.
 
-    It shows how well the ant learns, the regret of the policies, heatmaps of positions and tries, and films. Writes
-    report.html and its figures to --out.
+    It shows the regret of the policies, how well the ant learns, outcomes by edge, heatmaps of positions, paths and
+    edges for every policy, and a film for each maze. Writes report.html and its figures to --out.
     """
     from rising_bandits.antmaze.runs import find_results
 
@@ -238,7 +240,25 @@ def replay(
     ]
     texts = [with_windows(text, recorded.SHARE) for text in texts]
     plan = make_plan(names, texts, seeds=seeds, first_seed=first_seed)
-    report_runs(plan, out_folder, workers, plot=True, as_json=as_json)
+    report_runs(plan, out_folder, workers, plot=True, as_json=as_json, label=_replay_label)
+
+
+def _replay_label(spec: RunSpec) -> str:
+    """The policy of a replay with the parameters that differ from the usual ones of this experiment."""
+    from rising_bandits.experiments.plan import make_policy, parse_policy, with_windows
+    from rising_bandits.problems.recorded import SHARE
+
+    usual = {
+        **make_policy(*parse_policy(with_windows(spec.policy, SHARE))).parameters(),
+        "sigma": spec.make_task().sigma,
+    }
+    told = spec.policy != "oracle" and "sigma" in spec.parameters and spec.parameters["sigma"] is not None
+    changed = [
+        f"{name}={value!r}"
+        for name, value in spec.parameters.items()
+        if usual.get(name) != value and (name != "sigma" or told)
+    ]
+    return f"{spec.policy}({', '.join(changed)})" if changed else spec.policy
 
 
 def _recording(name: str) -> str:
@@ -277,10 +297,11 @@ def _row(result: Result) -> dict[str, Any]:
 
 def _page(results: Sequence[Result], folder: Path, *, film: bool) -> Path:
     """Write the report on some runs, with a progress bar, and return its path."""
-    from rising_bandits.reproduction.antmaze import plan_report, write_report
+    from rising_bandits.reproduction.antmaze import write_report
 
-    with progress_bar("drawing", [1] * len(plan_report(results)), "parts") as progress:
-        return write_report(results, folder, film=film, progress=lambda part: progress(part, 1))
+    # Shares of one hundred, because the number of parts is known only once their data have been read.
+    with progress_bar("drawing", [100], "pages") as progress:
+        return write_report(results, folder, film=film, progress=lambda done, of: progress(0, 100 * done // of))
 
 
 def _print(results: Sequence[Result], alike: Sequence[Result]) -> None:
@@ -306,12 +327,14 @@ def _print(results: Sequence[Result], alike: Sequence[Result]) -> None:
         ],
         8,
     )
-    from rising_bandits.reproduction.antmaze import HEADINGS, comparison
+    from rising_bandits.reproduction.maze_parts import HEADINGS, comparison, which_seeds
+    from rising_bandits.reproduction.trained import summarise
 
-    for name in dict.fromkeys(result.maze.name for result in alike):
-        if table := comparison([result for result in alike if result.maze.name == name]):
-            print_heading(f"{name}, trained", ": regret against the constant optimal path of the same seed")
-            print_table(HEADINGS, table, 7)
+    for one in summarise(alike):
+        if table := comparison(one):
+            print_heading(f"{one.maze}, trained", ": regret against the constant optimal path of the same seed")
+            print_table(HEADINGS, table, 8)
+            out.print(which_seeds(one), soft_wrap=True)
 
 
 class _Watched:

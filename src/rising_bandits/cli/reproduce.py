@@ -45,8 +45,8 @@ def reproduce(
         print_json({"report": str(result.report), "claims": claims})
         return
     print_table(
-        ["section", "held", "claim"],
-        [[name, "yes" if claim.held else "no", claim.text] for name, claim in result.claims],
+        ["section", "verdict", "claim"],
+        [[name, claim.verdict, claim.text] for name, claim in result.claims],
         0,
     )
     held = sum(claim.held for _, claim in result.claims)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -70,9 +70,23 @@ def run(
     report_runs(plan, out_folder, workers, plot=plot, as_json=as_json)
 
 
-def report_runs(plan: list[RunSpec], out_folder: Path, workers: int | None, *, plot: bool, as_json: bool) -> None:
-    """Run a plan and print its results as tables or JSON; with ``plot``, also write figures."""
+def report_runs(
+    plan: list[RunSpec],
+    out_folder: Path,
+    workers: int | None,
+    *,
+    plot: bool,
+    as_json: bool,
+    label: Callable[[RunSpec], str] | None = None,
+) -> None:
+    """Run a plan and print its results as tables or JSON; with ``plot``, also write figures.
+
+    ``label`` names the policy of a run where other parameters than the policy's own defaults are the usual ones.
+    """
     runs = _run(plan, out_folder, workers)
+    if label is not None:
+        for run in runs:
+            run.meta["label"] = label(run.spec)
     rows = summarise(runs)
     figures: list[Path] = []
     if plot:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from rising_bandits.experiments import StoredRun, group
 from rising_bandits.plots.style import title
+from rising_bandits.reproduction.judging import Claim, judged
 from rising_bandits.reproduction.sections import EPSILONS, HORIZONS, REFERENCE, SLOPES, TABLE_ROUNDS, pair_names
 from rising_bandits.theory import lower_bound, lower_rate
 from rising_bandits.theory.checks import Concentration, RatioCheck
@@ -16,25 +16,6 @@ from rising_bandits.theory.instances import paper_step
 
 BASELINES = ("r-ed-ucb", "sw-ucb", "sw-cucb", "sw-ts", "sw-cts")
 """The policies that the paper compares CRUCB with."""
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A claim of the paper and how it was judged.
-
-    Attributes
-    ----------
-    text
-        The claim.
-    held
-        Whether it held in these runs.
-    evidence
-        The numbers that decided it.
-    """
-
-    text: str
-    held: bool
-    evidence: str
 
 
 def finals(runs: Sequence[StoredRun], task: str) -> dict[str, np.ndarray]:
@@ -82,7 +63,7 @@ def _lowest(regret: dict[str, np.ndarray], ours: str, bonus: str) -> Claim:
     return Claim(
         f"CRUCB has the least final regret of the six policies (bonus {constant} of the "
         f"{'paper' if bonus == 'paper' else 'program'})",
-        mine < other,
+        judged(mine < other),
         f"CRUCB {mine:,.0f}, best baseline {title(best)} {other:,.0f}; paired one-sided p = {p:.2g}",
     )
 
@@ -93,7 +74,7 @@ def _super_beat_base(regret: dict[str, np.ndarray]) -> Claim:
     held = mean["sw-ucb"] < mean["sw-cucb"] and mean["sw-ts"] < mean["sw-cts"]
     return Claim(
         "SW-UCB and SW-TS do better than SW-CUCB and SW-CTS",
-        held,
+        judged(held),
         f"SW-UCB {mean['sw-ucb']:,.0f} and SW-CUCB {mean['sw-cucb']:,.0f}; "
         f"SW-TS {mean['sw-ts']:,.0f} and SW-CTS {mean['sw-cts']:,.0f}",
     )
@@ -109,12 +90,12 @@ def _toy(runs: Sequence[StoredRun]) -> list[Claim]:
     return [
         Claim(
             "the regret of CRUCB becomes nearly constant",
-            bool(late < 1e-3),
+            judged(bool(late < 1e-3)),
             f"regret per round over the second half of the run: {late:.2g}",
         ),
         Claim(
             "SW-CUCB stays with the early edge, and R-ed-UCB divides its plays between both edges",
-            bool(early["sw-cucb"] > 0.9 and 0.1 < early["r-ed-ucb"] < 0.9),
+            judged(bool(early["sw-cucb"] > 0.9 and 0.1 < early["r-ed-ucb"] < 0.9)),
             f"share of plays of the early edge: CRUCB {early['crucb']:.1%}, SW-CUCB {early['sw-cucb']:.1%}, "
             f"R-ed-UCB {early['r-ed-ucb']:.1%}",
         ),
@@ -151,7 +132,7 @@ def sensitivity_claims(runs: Sequence[StoredRun]) -> list[Claim]:
         claims.append(
             Claim(
                 f"the regret of CRUCB hardly depends on its window (bonus of the {whose})",
-                spread < 1.05,
+                judged(spread < 1.05),
                 f"largest over smallest final regret: {spread:.2f}",
             )
         )
@@ -183,7 +164,7 @@ def lower_bound_claims(runs: Sequence[StoredRun]) -> list[Claim]:
         claims.append(
             Claim(
                 f"every policy has at least the regret of the lower bound on one of two instances, {kind}",
-                all(bool((values >= floor).all()) for values in worst.values()),
+                judged(all(bool((values >= floor).all()) for values in worst.values())),
                 f"smallest ratio of worst regret to bound {min(float((v / floor).min()) for v in worst.values()):.2f}; "
                 f"smallest growth exponent {best:.2f}, the bound's is {wanted:.2f}",
             )
@@ -197,7 +178,7 @@ def proof_claim(slopes: Sequence[float] = (1.2, 1.4, 1.6, 1.8), horizon: int = 1
     words = "; ".join(f"c = {c:g}: {step.claimed:,.1f} and {step.real:,.1f}" for c, step in steps.items())
     return Claim(
         "in the proof of Theorem 5, always playing the rising arm of B costs (μ(P)−ε)P − F(P)",
-        all(step.real >= step.claimed * (1.0 - 1e-9) for step in steps.values()),
+        judged(all(step.real >= step.claimed * (1.0 - 1e-9) for step in steps.values())),
         f"the formula and the actual regret at T = {horizon:,}: {words}. The rising arm of B ends ε above the flat "
         "one. With ε = 0 the argument holds, and the claims above use that pair",
     )
@@ -208,18 +189,18 @@ def optimality_claims(gain: float, check: RatioCheck) -> list[Claim]:
     return [
         Claim(
             "playing (2, 3) once first earns 0.3 more than the best constant super arm (Theorem 1)",
-            abs(gain - 0.3) < 1e-9,
+            judged(abs(gain - 0.3) < 1e-9),
             f"exact optimum minus best constant: {gain:.6f}",
         ),
         Claim(
             "the optimum is at most B_U / B_L times the best constant (Theorem 2)",
-            check.held,
+            judged(check.held),
             f"largest ratio on {check.ratios.size:,} random instances {check.ratios.max():.4f}, bound {check.bound:g} "
             f"with B_L = {check.low:g} computed",
         ),
         Claim(
             "for k-MAX, B_L = 1/√k",
-            bool(check.low >= check.paper_low),
+            judged(bool(check.low >= check.paper_low)),
             f"k equal outcomes give max/sum = {check.low:g}, below 1/√k = {check.paper_low:.4f}",
         ),
     ]
@@ -237,7 +218,7 @@ def concentration_claim(result: Concentration) -> Claim:
     return Claim(
         f"some estimate is off by more than its bonus with probability at most 2K/t² "
         f"(Lemma 2, bonus {result.constant:g} log t)",
-        beyond == 0,
+        judged(beyond == 0),
         f"{beyond} of {result.rounds.size} rounds above this limit in {result.runs:,} runs; "
         f"largest frequency {float(result.frequency.max()):.3g}",
     )

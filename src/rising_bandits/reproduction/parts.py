@@ -21,6 +21,7 @@ from rising_bandits.plots.theory import (
 )
 from rising_bandits.problems import tasks
 from rising_bandits.reproduction import claims
+from rising_bandits.reproduction.judging import Claim, judged
 from rising_bandits.reproduction.report import Part
 from rising_bandits.reproduction.sections import (
     EPSILONS,
@@ -214,9 +215,9 @@ def bounds_part(section: Section, runs: Sequence[StoredRun], folder: Path) -> Pa
             "smaller bonus."
         ],
         claims=[
-            claims.Claim(
+            Claim(
                 "the regret of CRUCB stays below the bound of Theorem 3",
-                held,
+                judged(held),
                 f"on {len(shown)} tasks; the bound is below the trivial bound L·T on {useful} of them",
             )
         ],

@@ -10,7 +10,7 @@ from rising_bandits._files import replacing
 from rising_bandits.errors import InputError
 from rising_bandits.experiments import RunSpec, StoredRun, run_plan
 from rising_bandits.reproduction import parts
-from rising_bandits.reproduction.claims import Claim
+from rising_bandits.reproduction.judging import Claim
 from rising_bandits.reproduction.report import Part, render
 from rising_bandits.reproduction.sections import SECTIONS, SEEDS, Section, sections
 
@@ -109,5 +109,5 @@ def reproduce(
     ]
     report = folder / "report.html"
     with replacing(report) as aside:
-        aside.write_text(render(made, introduction), encoding="utf-8")
+        aside.write_text(render(made, introduction, folder=folder), encoding="utf-8")
     return Reproduction(report, [(part.name, claim) for part in made for claim in part.claims])

@@ -1,0 +1,337 @@
+"""Figures of trained AntMaze runs that need nothing but numbers: regret, outcomes, and heatmaps of all policies."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rising_bandits._checks import Bools, Floats, Ints
+from rising_bandits.experiments import Band
+from rising_bandits.experiments.statistics import half_width
+from rising_bandits.plots.regret import draw_ends
+from rising_bandits.plots.style import PALETTE, figure, looks, save, title
+
+_COLOURS = "YlOrRd"
+_FLOOR, _WALL = "#F4F3EE", "#737F8F"
+_COLUMNS = 18
+"""How many paths a heatmap of paths has in a row."""
+
+
+def name_of(label: str) -> str:
+    """The name of a policy in figures of training.
+
+    The policy ``oracle`` is called the constant optimal path: its ant has to learn to walk as well, so it need not be
+    the best policy. CRUCB in the authors' program and by the printed formula are told apart.
+
+    >>> name_of("oracle"), name_of("sw-ts"), name_of("crucb")
+    ('constant optimal path', 'SW-TS', 'CRUCB (printed formula)')
+    """
+    if label == "oracle":
+        return "constant optimal path"
+    return "CRUCB (printed formula)" if label == "crucb" else title(label)
+
+
+@dataclass(frozen=True)
+class Floor:
+    """The floor plan of a maze, as far as drawings need it.
+
+    Attributes
+    ----------
+    walls
+        A row for each wall: left, right, bottom and top.
+    bounds
+        Left, right, bottom and top of the whole plan.
+    nodes
+        A row (x, y) for each node.
+    edges
+        A row for each edge: the node it comes from, the node it goes to.
+    start, goal
+        The numbers of the first and the last node.
+    cell
+        The width of the cells in which positions are counted.
+    """
+
+    walls: Floats
+    bounds: Floats
+    nodes: Floats
+    edges: Ints
+    start: int
+    goal: int
+    cell: float
+
+
+def draw_floor(axes: Any, floor: Floor) -> None:
+    """Draw the walls of a maze and nothing else."""
+    from matplotlib.collections import PolyCollection
+
+    axes.set_facecolor(_FLOOR)
+    # All walls at once: a patch for each would take most of the time of a figure with many panels.
+    corners = floor.walls[:, [[0, 2], [1, 2], [1, 3], [0, 3]]]
+    axes.add_collection(PolyCollection(list(corners), facecolors=_WALL, linewidths=0, zorder=2))
+    axes.set_xlim(*floor.bounds[:2])
+    axes.set_ylim(*floor.bounds[2:])
+    axes.set_aspect("equal")
+
+
+@contextlib.contextmanager
+def _grid(rows: Sequence[str], columns: Sequence[str], size: tuple[float, float]) -> Iterator[tuple[Any, Any, Any]]:
+    """A figure with a panel for every row and column, and a narrow panel at the end of each row for its colour scale.
+
+    Yields the figure, the panels, and the narrow panels. Places are computed here, because matplotlib's own layout
+    takes seconds for so many panels.
+    """
+    left, top, bar = 0.45, 0.72, 0.62
+    width, height = left + size[0] * len(columns) + bar, top + size[1] * len(rows) + 0.08
+    with figure(width, height) as (drawing, first):
+        first.remove()
+        drawing.set_layout_engine("none")
+        panels = np.empty((len(rows), len(columns)), dtype=object)
+        bars = np.empty(len(rows), dtype=object)
+        for row, name in enumerate(rows):
+            bottom = (height - top - size[1] * (row + 1)) / height
+            for column in range(len(columns)):
+                place = ((left + size[0] * column) / width, bottom, 0.95 * size[0] / width, 0.94 * size[1] / height)
+                panels[row, column] = drawing.add_axes(place, xticks=[], yticks=[])
+                panels[row, column].grid(visible=False)
+            at = ((left + size[0] * len(columns) + 0.05) / width, bottom, 0.1 / width, 0.94 * size[1] / height)
+            bars[row] = drawing.add_axes(at)
+            panels[row, 0].set_ylabel(name, fontsize=9)
+        for column, name in enumerate(columns):
+            panels[0, column].set_title(name, fontsize=8, loc="center")
+        yield drawing, panels, bars
+
+
+def _heads(names: Sequence[str], runs: Sequence[int]) -> list[str]:
+    """The headings of the columns of a heatmap: the policy, in two lines if it is long, and its number of runs."""
+    heads = []
+    for name, count in zip(names, runs, strict=True):
+        first, bracket, rest = name.partition(" (")
+        words = f"{first}\n({rest}" if bracket else name.replace("constant ", "constant\n")
+        many = f"{count} {'run' if count == 1 else 'runs'}"
+        heads.append(f"{words}\n{many}")
+    return heads
+
+
+def _scale(counts: Floats) -> Any:
+    """A logarithmic colour scale from the smallest positive count to the largest."""
+    from matplotlib.colors import LogNorm
+
+    positive = counts[counts > 0]
+    low = float(positive.min()) if positive.size else 1.0
+    return LogNorm(low, max(2.0 * low, float(counts.max(initial=0.0))))
+
+
+def _rows(marks: Sequence[int]) -> list[str]:
+    return [f"to {mark:,}" for mark in marks]
+
+
+def plot_positions(
+    floor: Floor, counts: Mapping[str, Floats], runs: Mapping[str, int], marks: Sequence[int], heading: str, path: Path
+) -> list[Path]:
+    """Write heatmaps of where the ant was: a column for each policy, a row for each episode of ``marks``.
+
+    Parameters
+    ----------
+    floor
+        The floor plan.
+    counts
+        For each policy the mean number of steps in each cell, of shape (marks, height, width).
+    runs
+        For each policy the number of runs in the mean.
+    marks
+        The episodes.
+    heading
+        The heading of the figure.
+    path
+        The file to write, as PNG and as SVG.
+    """
+    left, _, bottom, _ = floor.bounds
+    high, wide = next(iter(counts.values())).shape[1:]
+    size = (1.45, 1.45 * high / wide)
+    heads = _heads([name_of(label) for label in counts], [runs[label] for label in counts])
+    with _grid(_rows(marks), heads, size) as (drawing, panels, bars):
+        for row in range(len(marks)):
+            norm = _scale(np.stack([values[row] for values in counts.values()]))
+            for axes, values in zip(panels[row], counts.values(), strict=True):
+                draw_floor(axes, floor)
+                picture = axes.imshow(
+                    np.where(values[row] > 0, values[row], np.nan),
+                    origin="lower",
+                    extent=(left, left + floor.cell * wide, bottom, bottom + floor.cell * high),
+                    cmap=_COLOURS,
+                    norm=norm,
+                    zorder=1,
+                    interpolation="nearest",
+                )
+            drawing.colorbar(picture, cax=bars[row])
+        return _finish(drawing, heading, path)
+
+
+def plot_tries(
+    floor: Floor, counts: Mapping[str, Floats], runs: Mapping[str, int], marks: Sequence[int], heading: str, path: Path
+) -> list[Path]:
+    """Write maps of how often each edge was tried: a column for each policy, a row for each episode of ``marks``.
+
+    ``counts`` has for each policy the mean number of tries, of shape (marks, edges). An arrow is an edge; the two
+    directions of an edge are side by side.
+    """
+    tail, head = floor.nodes[floor.edges[:, 0]], floor.nodes[floor.edges[:, 1]]
+    way = head - tail
+    aside = np.stack([way[:, 1], -way[:, 0]], axis=1)
+    both = {(int(b), int(a)) for a, b in floor.edges}
+    paired = np.array([(int(a), int(b)) in both for a, b in floor.edges])
+    start = tail + 0.12 * way + 0.08 * aside * paired[:, None]
+    size = (1.45, 1.45 * float((floor.bounds[3] - floor.bounds[2]) / (floor.bounds[1] - floor.bounds[0])))
+    heads = _heads([name_of(label) for label in counts], [runs[label] for label in counts])
+    with _grid(_rows(marks), heads, size) as (drawing, panels, bars):
+        for row in range(len(marks)):
+            norm = _scale(np.stack([values[row] for values in counts.values()]))
+            for axes, values in zip(panels[row], counts.values(), strict=True):
+                draw_floor(axes, floor)
+                tried = values[row] > 0
+                order = np.flatnonzero(tried)[np.argsort(values[row][tried])]
+                picture = axes.quiver(
+                    *start[order].T,
+                    *(0.76 * way[order]).T,
+                    values[row][order],
+                    angles="xy",
+                    scale_units="xy",
+                    scale=1.0,
+                    units="xy",
+                    width=0.75,
+                    headwidth=2.6,
+                    headlength=2.6,
+                    headaxislength=2.6,
+                    cmap=_COLOURS,
+                    norm=norm,
+                    zorder=3,
+                )
+                for node, colour in ((floor.start, "#009E73"), (floor.goal, "#0072B2")):
+                    axes.plot(*floor.nodes[node], "o", markersize=4, color=colour, zorder=4)
+            drawing.colorbar(picture, cax=bars[row])
+        return _finish(drawing, heading, path)
+
+
+def plot_paths(
+    walkable: Bools,
+    counts: Mapping[str, Floats],
+    runs: Mapping[str, int],
+    marks: Sequence[int],
+    heading: str,
+    path: Path,
+) -> list[Path]:
+    """Write heatmaps of how often each path was chosen, a cell a path; columns and rows as in `plot_positions`.
+
+    ``counts`` has for each policy the mean number of episodes, of shape (marks, paths). ``walkable`` says which paths
+    no wall blocks; these get a frame. Paths are drawn row by row from the top left, in the order given.
+    """
+    from matplotlib.patches import Rectangle
+
+    n_paths = walkable.size
+    wide = min(_COLUMNS, n_paths)
+    high = -(-n_paths // wide)
+    size = (1.45, max(0.6, 1.45 * high / wide))
+    heads = _heads([name_of(label) for label in counts], [runs[label] for label in counts])
+    with _grid(_rows(marks), heads, size) as (drawing, panels, bars):
+        for row in range(len(marks)):
+            norm = _scale(np.stack([values[row] for values in counts.values()]))
+            for axes, values in zip(panels[row], counts.values(), strict=True):
+                cells = np.full(high * wide, np.nan)
+                cells[:n_paths] = np.where(values[row] > 0, values[row], np.nan)
+                axes.set_facecolor(_FLOOR)
+                picture = axes.imshow(
+                    cells.reshape(high, wide), cmap=_COLOURS, norm=norm, aspect="auto", interpolation="nearest"
+                )
+                for place in np.flatnonzero(walkable):
+                    down, across = divmod(int(place), wide)
+                    box = Rectangle((across - 0.5, down - 0.5), 1, 1, fill=False, edgecolor="#0072B2", linewidth=0.9)
+                    axes.add_patch(box)
+            drawing.colorbar(picture, cax=bars[row])
+        return _finish(drawing, heading, path)
+
+
+def _finish(drawing: Any, heading: str, path: Path) -> list[Path]:
+    """Write the heading of a grid of panels, and the figure."""
+    drawing.suptitle(heading, fontsize=10, x=0.01, y=0.995, ha="left", va="top")
+    return save(drawing, path)
+
+
+def plot_outcomes(tries: Ints, outcomes: Floats, labels: Sequence[str], heading: str, path: Path) -> list[Path]:
+    """Write a figure of the mean outcome of each edge by the number of its tries.
+
+    Parameters
+    ----------
+    tries
+        The numbers of tries at the middle of the blocks over which outcomes are averaged.
+    outcomes
+        The mean outcome of each edge in each block, of shape (edges, blocks); NaN where an edge has too few tries.
+    labels
+        The names of the edges.
+    heading
+        The heading of the figure.
+    path
+        The file to write, as PNG and as SVG.
+    """
+    tried = [int(arm) for arm in np.flatnonzero(~np.isnan(outcomes).all(axis=1))]
+    named = sorted(tried, key=lambda arm: -float(np.nanmax(outcomes[arm])))
+    if len(named) > len(PALETTE):
+        named = named[: len(PALETTE)]
+    with figure(7.4, 3.8) as (drawing, axes):
+        for arm in tried:
+            if arm not in named:
+                axes.plot(tries, outcomes[arm], color="#BBBBBB", linewidth=0.8, zorder=1)
+        for place, arm in enumerate(named):
+            axes.plot(tries, outcomes[arm], color=PALETTE[place], label=labels[arm].replace("->", "→"), zorder=2)
+        others = f" ({len(tried) - len(named)} others in grey)" if len(tried) > len(named) else ""
+        axes.legend(title=f"edge{others}", frameon=False, loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=8)
+        axes.set_xlabel("tries of the edge")
+        axes.set_ylabel("outcome, 1 / steps or 0")
+        axes.set_ylim(bottom=0)
+        axes.set_xlim(left=0)
+        axes.set_title(heading, fontsize=10)
+        return save(drawing, path)
+
+
+def plot_training_regret(episodes: Ints, table: Mapping[str, Floats], heading: str, path: Path) -> list[Path]:
+    """Write a figure of the regret of every policy: the mean over seeds, with a 99% t-interval from three seeds on.
+
+    With fewer seeds, where such an interval says nothing, thin lines show the seeds. The axis is chosen by the means;
+    an interval may go beyond it.
+
+    Parameters
+    ----------
+    episodes
+        The episodes at which regret is given.
+    table
+        The regret of each policy, a row per seed.
+    heading
+        The heading of the figure.
+    path
+        The file to write, as PNG and as SVG.
+    """
+    means = {label: rows.mean(axis=0) for label, rows in table.items()}
+    means = dict(sorted(means.items(), key=lambda item: -float(item[1][-1])))
+    with figure(8.2, 4.6) as (drawing, axes):
+        styles = looks(table)
+        for label, mean in means.items():
+            style, rows = styles[label], table[label]
+            if len(rows) >= 3:
+                half = half_width(rows, 0.99)
+                axes.fill_between(episodes, mean - half, mean + half, color=style.colour, alpha=0.12, linewidth=0)
+            else:
+                axes.plot(episodes, rows.T, color=style.colour, linewidth=0.5, alpha=0.5)
+            axes.plot(episodes, mean, color=style.colour, linestyle=style.line, linewidth=style.width)
+        top = max(float(mean.max()) for mean in means.values())
+        bottom = min(0.0, *(float(mean.min()) for mean in means.values()))
+        room = 0.2 * max(top - bottom, 1e-9)
+        draw_ends(axes, {label: Band(episodes, mean, mean, mean, 1) for label, mean in means.items()}, named=name_of)
+        axes.set_ylim(bottom - room, top + room)
+        axes.set_xlabel("episode")
+        axes.set_ylabel("cumulative regret (1 / steps)")
+        axes.set_title(heading, fontsize=10)
+        return save(drawing, path)

@@ -1,0 +1,235 @@
+"""The paper's claims about AntMaze, judged by the numbers of trained runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from rising_bandits._checks import Floats
+from rising_bandits.plots.trained import name_of
+from rising_bandits.reproduction.judging import ALPHA, Claim, Verdict, compare, judged, lowest, p_text
+from rising_bandits.reproduction.trained import AUTHORS, LAST, PAPER, Trained
+
+FEW = 5
+"""With fewer common seeds than the paper has, an order of policies is not judged."""
+BASELINES = PAPER[1:]
+"""The policies that the paper compares CRUCB with."""
+_HALF = 0.5
+_DETOUR = 1
+"""In the easy maze the place of the detour among the paths: the second one that no wall blocks."""
+
+
+def finals(one: Trained, seeds: Sequence[int]) -> dict[str, Floats]:
+    """The final regret of each policy that has these seeds, one number per seed."""
+    return {label: rows[:, -1] for label, rows in one.table(seeds).items()}
+
+
+def wall_share(one: Trained, label: str, seeds: Sequence[int]) -> float:
+    """The share of a policy's last episodes that chose a path into a wall."""
+    late = one.mean("late", seeds)[label]
+    return float(late[~one.walkable].sum() / late.sum())
+
+
+def optimal_share(one: Trained, label: str, seeds: Sequence[int]) -> float:
+    """The share of a policy's last episodes on the constant optimal path."""
+    late = one.mean("late", seeds)[label]
+    return float(late[0] / late.sum())
+
+
+def effective_paths(chosen: Floats) -> float:
+    """How many paths were in use: e to the entropy of the choices, which is n if n paths were chosen equally often.
+
+    >>> round(effective_paths(np.array([5.0, 5.0, 0.0])), 6)
+    2.0
+    """
+    share = chosen[chosen > 0] / chosen.sum()
+    return float(np.exp(-(share * np.log(share)).sum()))
+
+
+def distance(one: Trained, label: str) -> float:
+    """How far a policy's positions are from those of the constant optimal path, from 0 (the same) to 1 (disjoint).
+
+    It is the total variation distance of the shares of steps in each cell, over all episodes.
+    """
+    ours, best = (one.positions[name][-1] / one.positions[name][-1].sum() for name in (label, "oracle"))
+    return float(0.5 * np.abs(ours - best).sum())
+
+
+def maze_claims(one: Trained) -> list[Claim]:
+    """All claims of the paper about one of its mazes, as far as there are runs; none for other mazes."""
+    if one.maze not in ("easy", "complex"):
+        return []
+    seeds = one.common
+    missing = [name_of(label) for label in ("oracle", AUTHORS, *PAPER) if not one.seeds(label)]
+    if missing:
+        return [] if len(missing) > 2 else _regret(one, seeds, missing)
+    claims = _regret(one, seeds, [])
+    return claims + (_easy(one, seeds) if one.maze == "easy" else _complex(one, seeds))
+
+
+def _enough(seeds: Sequence[int], verdict: Verdict) -> tuple[Verdict, str]:
+    """The verdict if there are enough seeds, and how many there are in words."""
+    if len(seeds) >= FEW:
+        return verdict, f"{len(seeds)} common seeds"
+    many = f"{len(seeds)} common {'seed' if len(seeds) == 1 else 'seeds'}"
+    return "not judged", f"{many}, fewer than the paper's {FEW}: an order is not judged"
+
+
+def _regret(one: Trained, seeds: Sequence[int], missing: Sequence[str]) -> list[Claim]:
+    """The claims about regret: for the authors' rule as claims of the paper, for the printed formula as checks."""
+    panel = "Figure 7b" if one.maze == "easy" else "Figure 7c"
+    text = (
+        f"AntMaze-{one.maze}: CRUCB has less regret than the five baselines ({panel}; CRUCB as in the authors' program)"
+    )
+    if missing or not seeds:
+        why = f"no runs of {', '.join(missing)}" if missing else "no seed that all policies have"
+        return [Claim(text, "not judged", why, ("Figure 7",))]
+    regret = finals(one, seeds)
+    mean = {label: float(values.mean()) for label, values in regret.items()}
+    claims = []
+    for ours, words, items in (
+        (AUTHORS, text, ("Figure 7",)),
+        ("crucb", f"AntMaze-{one.maze}: the same for CRUCB by the printed formula, with σ = 0.0001 and ε = 1/4", ()),
+    ):
+        tests = compare(regret, ours, BASELINES)
+        verdict, many = _enough(seeds, lowest(tests))
+        best = min(BASELINES, key=mean.__getitem__)
+        claims.append(
+            Claim(
+                words,
+                verdict,
+                f"{name_of(ours)} {mean[ours]:.2f}, best baseline {name_of(best)} {mean[best]:.2f}, lower on "
+                f"{tests[best].lower} of {len(seeds)} seeds, corrected p {p_text(tests[best])}; {many}; "
+                f"held needs p ≤ {ALPHA:g} against every baseline",
+                items,
+            )
+        )
+    if one.maze == "easy":
+        ranks = sorted((AUTHORS, *BASELINES), key=mean.__getitem__)
+        verdict, many = _enough(seeds, judged(set(ranks[:2]) == {AUTHORS, "r-ed-ucb"}))
+        claims.append(
+            Claim(
+                "AntMaze-easy: CRUCB and R-ed-UCB have less regret than the others (Section 6.2)",
+                verdict,
+                ", ".join(f"{name_of(label)} {mean[label]:.2f}" for label in ranks) + f"; by means, {many}",
+                ("Figure 7",),
+            )
+        )
+    return claims
+
+
+def _easy(one: Trained, seeds: Sequence[int]) -> list[Claim]:
+    """What the paper says about what policies do in the easy maze."""
+    late = one.mean("late", seeds)
+    detour = {label: float(values[_DETOUR] / values.sum()) for label, values in late.items()}
+    sliding = ("sw-ucb", "sw-cucb", "sw-ts", "sw-cts")
+    return [
+        Claim(
+            "AntMaze-easy: sliding-window policies stay with the detour once found (Section 6.2)",
+            judged(all(detour[label] > _HALF for label in sliding)),
+            f"share of the last {LAST} episodes on the detour: "
+            + ", ".join(f"{name_of(label)} {detour[label]:.0%}" for label in sliding)
+            + "; held needs more than half for all four",
+            ("Figure 7",),
+        ),
+        Claim(
+            "AntMaze-easy: outcomes are 0 at first and then rise, so they are not concave (Figure 7a)",
+            judged(_not_concave(one)),
+            _growth(one),
+            ("Figure 7",),
+        ),
+    ]
+
+
+def _not_concave(one: Trained) -> bool:
+    """Whether the first edge's outcome rises faster later on than at the start."""
+    curve = one.outcomes[one.paths[0][0]]
+    steps = np.diff(curve[~np.isnan(curve)])
+    return bool(steps.size > 1 and steps[0] < steps.max())
+
+
+def _growth(one: Trained) -> str:
+    """The outcomes of the first edge in words."""
+    arm = one.paths[0][0]
+    curve = one.outcomes[arm]
+    steps = np.diff(curve[~np.isnan(curve)])
+    width = int(one.tries[1] - one.tries[0])
+    fastest = int(np.argmax(steps)) * width
+    return (
+        f"edge {one.labels[arm].replace('->', '→')}: mean outcome {curve[0]:.4f} in its first {width} tries; it rises "
+        f"by {steps[0]:.4f} over the next {width} tries and fastest, by {steps.max():.4f}, after about {fastest} tries"
+    )
+
+
+def _complex(one: Trained, seeds: Sequence[int]) -> list[Claim]:
+    """What the paper reads from its heatmaps of the complex maze."""
+    walls = {label: wall_share(one, label, seeds) for label in (AUTHORS, *PAPER)}
+    optimal = {label: optimal_share(one, label, seeds) for label in (AUTHORS, *PAPER)}
+    used = {label: effective_paths(one.mean("late", seeds)[label]) for label in (AUTHORS, *PAPER)}
+    far = {label: distance(one, label) for label in (AUTHORS, *BASELINES)}
+    paths = len(one.paths)
+    near = min(BASELINES, key=far.__getitem__)
+    first = one.marks.index(100) if 100 in one.marks else 0
+    untried = {
+        label: int((one.mean("paths", seeds)[label][first] == 0).sum()) for label in ("r-ed-ucb", "sw-ucb", "sw-ts")
+    }
+    spread = {label: used[label] / paths for label in ("r-ed-ucb", "sw-ucb", "sw-ts")}
+    regret = finals(one, seeds)
+    tests = compare(regret, "sw-cts", [label for label in BASELINES if label != "sw-cts"])
+    verdict, many = _enough(seeds, lowest(tests))
+    last = f"of the last {LAST} episodes"
+    return [
+        Claim(
+            "AntMaze-complex: SW-CUCB goes on trying edges that walls block (Figure 8a)",
+            judged(walls["sw-cucb"] > _HALF and walls["sw-cucb"] > walls[AUTHORS]),
+            f"share {last} on a path into a wall: SW-CUCB {walls['sw-cucb']:.0%}, {name_of(AUTHORS)} "
+            f"{walls[AUTHORS]:.0%}; held needs more than half, and more than CRUCB",
+            ("Figure 8", "Figure 14"),
+        ),
+        Claim(
+            "AntMaze-complex: R-ed-UCB explores evenly and does not settle (Figure 8b)",
+            judged(spread["r-ed-ucb"] > _HALF),
+            f"paths in use in the last {LAST} episodes (e to the entropy): {used['r-ed-ucb']:.0f} of {paths}; held "
+            "needs more than half of them",
+            ("Figure 8", "Figure 14"),
+        ),
+        Claim(
+            "AntMaze-complex: CRUCB avoids walls and settles on the optimal path (Figure 8c; the authors' program)",
+            judged(optimal[AUTHORS] > _HALF),
+            f"share {last} on the optimal path: {optimal[AUTHORS]:.0%}; the printed formula {optimal['crucb']:.0%}; "
+            "held needs more than half",
+            ("Figure 8", "Figure 14", "Figure 15", "Figure 16"),
+        ),
+        Claim(
+            "AntMaze-complex: of the baselines, SW-CTS explores most like the constant optimal path (Appendix G)",
+            judged(near == "sw-cts"),
+            "distance of visited positions from those of the optimal path (total variation, 0 to 1): "
+            + ", ".join(f"{name_of(label)} {far[label]:.2f}" for label in BASELINES),
+            ("Figure 14",),
+        ),
+        Claim(
+            "AntMaze-complex: CRUCB explores more like the constant optimal path than every baseline (Appendix G)",
+            judged(far[AUTHORS] < far[near]),
+            f"the same distance: {name_of(AUTHORS)} {far[AUTHORS]:.2f}, nearest baseline {name_of(near)} "
+            f"{far[near]:.2f}",
+            ("Figure 14", "Figure 15", "Figure 16"),
+        ),
+        Claim(
+            "AntMaze-complex: of the baselines, only SW-CTS differs clearly in regret from the others (Appendix G)",
+            verdict,
+            f"SW-CTS {regret['sw-cts'].mean():.2f}; "
+            + ", ".join(
+                f"{name_of(label)} {regret[label].mean():.2f}, p {p_text(test)}" for label, test in tests.items()
+            )
+            + f"; {many}",
+            ("Figure 7", "Figure 14"),
+        ),
+        Claim(
+            "AntMaze-complex: policies on paths leave some untried by episode 100 and stay spread out (Appendix G)",
+            judged(all(untried.values()) and min(spread.values()) > _HALF),
+            f"of {paths} paths untried in all runs by episode {one.marks[first]}, and in use in the last {LAST} "
+            "episodes: " + ", ".join(f"{name_of(label)} {untried[label]} and {used[label]:.0f}" for label in untried),
+            ("Figure 15",),
+        ),
+    ]

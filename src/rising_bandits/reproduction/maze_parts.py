@@ -1,0 +1,222 @@
+"""The parts of a report that are made from a summary of trained AntMaze runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from rising_bandits.experiments.statistics import half_width
+from rising_bandits.plots import trained as plots
+from rising_bandits.plots.trained import name_of
+from rising_bandits.reproduction.judging import p_text, paired
+from rising_bandits.reproduction.maze_claims import maze_claims
+from rising_bandits.reproduction.report import Part
+from rising_bandits.reproduction.trained import AUTHORS, LAST, Trained
+
+HEADINGS = [
+    "policy",
+    "runs",
+    "regret",
+    "± 99%",
+    "by seed",
+    f"goal, last {LAST}",
+    "optimal path",
+    "into a wall",
+    "walks from",
+]
+"""The columns of `comparison`: the policy and its number of runs; the mean final regret over the common seeds, half its
+99% interval, and the regret of every seed; the share of the last episodes that reached the goal; the shares of all
+episodes on the optimal path and on paths into walls; and for each seed the episode from which on the ant walks."""
+
+
+def comparison(one: Trained) -> list[list[str]]:
+    """A row for each policy on one maze, the least regret first; empty if no regret can be computed.
+
+    Mean regret is over the seeds that the paper's policies have in common. A policy that lacks one of them has no mean
+    and comes after those that have one. All other columns are over all runs of the policy.
+    """
+    seeds = one.common
+    table = one.table(seeds) if seeds else {}
+    if not one.seeds("oracle") or not any(one.regrets(label) for label in one.policies if label != "oracle"):
+        return []
+    rows = []
+    for label in one.policies:
+        runs = one.of(label)
+        mine = one.regrets(label)
+        values = table[label][:, -1] if label in table else np.zeros(0)
+        rows.append(
+            (
+                (label == "oracle", not values.size, float(values.mean()) if values.size else 0.0),
+                [
+                    name_of(label),
+                    str(len(runs)),
+                    f"{values.mean():.3f}" if values.size else "–",
+                    f"{half_width(values):.2f}" if values.size > 2 and label != "oracle" else "–",
+                    "–" if label == "oracle" else ", ".join(f"{mine[seed][-1]:.2f}" for seed in sorted(mine)),
+                    f"{np.mean([run.goal for run in runs]):.0%}",
+                    f"{np.mean([run.paths[-1][0] / one.length for run in runs]):.0%}",
+                    f"{np.mean([run.paths[-1][~one.walkable].sum() / one.length for run in runs]):.0%}",
+                    ", ".join("never" if run.walks is None else str(run.walks) for run in runs),
+                ],
+            )
+        )
+    return [row for _, row in sorted(rows, key=lambda item: item[0])]
+
+
+def which_seeds(one: Trained) -> str:
+    """A sentence that says which seeds the policies were trained with, and which all have."""
+    seeds = sorted({run.seed for run in one.runs})
+    common = one.common
+    words = []
+    for label in one.policies:
+        mine = one.seeds(label)
+        if set(mine) != set(common):
+            words.append(f"{name_of(label)} {_list(mine)}")
+    if not words:
+        return f"Every policy was trained with the seeds {_list(seeds)}."
+    if not common:
+        return f"No seed is common to the paper's policies, so there is no mean regret. Seeds: {'; '.join(words)}."
+    many = f"the seeds {_list(common)}, which" if len(common) > 1 else f"seed {common[0]}, the only one that"
+    others = "; ".join(words)
+    return f"Mean regret is over {many} the paper's policies have in common. Policies with other seeds: {others}."
+
+
+def _list(numbers: list[int]) -> str:
+    """Numbers in words: a range if they are consecutive."""
+    if len(numbers) > 2 and numbers == list(range(numbers[0], numbers[-1] + 1)):
+        return f"{numbers[0]} to {numbers[-1]}"
+    return ", ".join(map(str, numbers))
+
+
+def differences(one: Trained) -> list[list[str]]:
+    """How much more regret each policy has than CRUCB as in the authors' program, over all seeds that both have."""
+    ours = one.regrets(AUTHORS)
+    rows = []
+    for label in one.policies:
+        theirs = one.regrets(label)
+        seeds = sorted(set(ours) & set(theirs))
+        if label in ("oracle", AUTHORS) or not seeds:
+            continue
+        test = paired(np.array([ours[s][-1] for s in seeds]), np.array([theirs[s][-1] for s in seeds]))
+        signs = f"{test.lower} of {test.seeds}"
+        rows.append([name_of(label), str(test.seeds), f"{test.difference:+.2f}", signs, p_text(test)])
+    return rows
+
+
+def trained_part(one: Trained, folder: Path, *, advice: str = "") -> Part:
+    """The part on regret: a table, paired differences, the figure, and all claims about the maze.
+
+    Parameters
+    ----------
+    one
+        The summary of the maze.
+    folder
+        The folder for figures.
+    advice
+        What to say if there are no runs of the constant optimal path to measure regret against.
+    """
+    part = Part(f"antmaze-{one.maze}", f"AntMaze-{one.maze}: regret of the trained runs", items=("Figure 7",))
+    part.text.append(
+        f"AntMaze-{one.maze}: {len(one.floor.nodes)} nodes, {len(one.labels)} edges, {len(one.paths)} paths, of which "
+        f"{int(one.walkable.sum())} run into no wall; {one.length:,} episodes a run. {which_seeds(one)}"
+    )
+    rows = comparison(one)
+    if not rows:
+        part.text += [advice] if advice else []
+        return part
+    part.tables.append(("Regret against the constant optimal path trained with the same seed", HEADINGS, rows))
+    if others := differences(one):
+        words = f"Regret minus that of {name_of(AUTHORS)}, on all seeds that both have (p: paired t-test, raw)"
+        part.tables.append((words, ["policy", "seeds", "difference", "CRUCB lower on", "p"], others))
+    part.claims += maze_claims(one)
+    seeds = one.common
+    if seeds:
+        many = f"{len(seeds)} {'seed' if len(seeds) == 1 else 'seeds'}"
+        path = plots.plot_training_regret(
+            one.episodes,
+            one.table(seeds),
+            f"AntMaze-{one.maze} (trained): regret against the constant optimal path, {many}",
+            folder / f"regret-{one.maze}.png",
+        )[1]
+        band = "mean and 99% t-interval over seeds" if len(seeds) > 2 else "mean (thick) and seeds (thin)"
+        part.figures.append((path, f"Cumulative regret of the trained runs: {band}."))
+    return part
+
+
+def outcomes_part(one: Trained, folder: Path) -> Part:
+    """The part on the outcomes of each edge by its tries."""
+    path = plots.plot_outcomes(
+        one.tries,
+        one.outcomes,
+        one.labels,
+        f"AntMaze-{one.maze} (trained): outcomes by tries, all runs",
+        folder / f"outcomes-{one.maze}.png",
+    )[1]
+    width = int(one.tries[1] - one.tries[0]) if one.tries.size > 1 else 1
+    words = f"Mean outcome of each edge in blocks of {width} of its tries, over all runs with that many. Trained runs."
+    return Part(f"outcomes-{one.maze}", f"AntMaze-{one.maze}: outcomes of the edges", figures=[(path, words)])
+
+
+def heatmap_parts(one: Trained, folder: Path) -> list[Part]:
+    """The parts with heatmaps of positions, of paths and of edges, each for every policy at every mark."""
+    runs = {label: len(one.of(label)) for label in one.policies}
+    cells = {label: one.positions[label] for label in one.policies}
+    marks = ", ".join(f"{mark:,}" for mark in one.marks)
+    head = f"AntMaze-{one.maze} (trained), mean over runs, up to episodes {marks}"
+    made = []
+    for name, title, items, path, words in (
+        (
+            "positions",
+            "where the ant was",
+            ("Figure 8", "Figure 14"),
+            plots.plot_positions(
+                one.floor, cells, runs, one.marks, f"{head}: steps in each cell", folder / f"positions-{one.maze}.png"
+            ),
+            "Steps spent in each half-unit cell.",
+        ),
+        (
+            "paths",
+            f"tries of all {len(one.paths)} paths",
+            ("Figure 15",),
+            plots.plot_paths(
+                one.walkable,
+                one.mean("paths"),
+                runs,
+                one.marks,
+                f"{head}: episodes on each path",
+                folder / f"paths-{one.maze}.png",
+            ),
+            "Episodes on each path, a cell a path. The first is the optimal path; framed paths run into no wall; "
+            "within each kind short paths come first.",
+        ),
+        (
+            "edges",
+            "tries of the edges",
+            ("Figure 16",),
+            plots.plot_tries(
+                one.floor,
+                one.mean("edges"),
+                runs,
+                one.marks,
+                f"{head}: tries of each edge",
+                folder / f"edges-{one.maze}.png",
+            ),
+            "Tries of each edge. Green is the start, blue the goal.",
+        ),
+    ):
+        caption = f"{words} Each row has one logarithmic colour scale; a blank is 0. Trained runs."
+        made.append(
+            Part(
+                f"{name}-{one.maze}",
+                f"AntMaze-{one.maze}: {title}",
+                figures=[(path[1], caption)],
+                items=items if one.maze == "complex" else (),
+            )
+        )
+    return made
+
+
+def sizes(one: Trained) -> tuple[int, int, int]:
+    """The number of base arms, the number of super arms and the size of the largest one."""
+    return len(one.labels), len(one.paths), max(map(len, one.paths))
