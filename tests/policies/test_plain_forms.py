@@ -14,6 +14,8 @@ from rising_bandits.policies.rules.operations import indices
 ORACLES = [
     rb.oracles.ExplicitSets([[0], [1, 2], [0, 3, 4], [2, 4, 1, 3], [5, 0, 1, 2, 3, 4, 6, 7, 8, 9]]),
     rb.oracles.KSubsets(10, 3),
+    rb.oracles.BudgetSets([3, 1, 2, 5, 4, 1, 7, 2, 0, 3], 9),
+    rb.oracles.BudgetSets([3.3, 1, 2, 5, 4, 1, 7, 2, 0, 3], 9.7, [[0, 1, 2], [3, 4], [5, 6, 7, 8, 9]]),
 ]
 
 

@@ -1,6 +1,7 @@
 """Oracles: each knows a family of super arms and finds the best one for given weights.
 
-There are oracles for paths, matchings, spanning trees, sets of k arms, explicit lists and linear constraints.
+There are oracles for paths, matchings, spanning trees, sets of k arms, one arm of each group, budgets, explicit lists
+and linear constraints.
 """
 
 from __future__ import annotations
@@ -10,9 +11,12 @@ from typing import Any
 from rising_bandits.errors import InputError, RisingBanditsError
 from rising_bandits.oracles.assignment import Assignments
 from rising_bandits.oracles.base import LIST_LIMIT, SuperArmOracle
+from rising_bandits.oracles.budget import BudgetSets
+from rising_bandits.oracles.capacities import CapacityMatchings
 from rising_bandits.oracles.costs import CostPaths
 from rising_bandits.oracles.dag import DagPaths
 from rising_bandits.oracles.explicit import ExplicitSets
+from rising_bandits.oracles.groups import GroupChoices
 from rising_bandits.oracles.ksets import KSubsets
 from rising_bandits.oracles.linear import LinearSets
 from rising_bandits.oracles.tree import SpanningTrees
@@ -20,9 +24,12 @@ from rising_bandits.oracles.tree import SpanningTrees
 __all__ = [
     "LIST_LIMIT",
     "Assignments",
+    "BudgetSets",
+    "CapacityMatchings",
     "CostPaths",
     "DagPaths",
     "ExplicitSets",
+    "GroupChoices",
     "KSubsets",
     "LinearSets",
     "SpanningTrees",
@@ -33,7 +40,18 @@ __all__ = [
 
 _TYPES: dict[str, type[SuperArmOracle]] = {
     kind.__name__: kind
-    for kind in (Assignments, CostPaths, DagPaths, ExplicitSets, KSubsets, LinearSets, SpanningTrees)
+    for kind in (
+        Assignments,
+        BudgetSets,
+        CapacityMatchings,
+        CostPaths,
+        DagPaths,
+        ExplicitSets,
+        GroupChoices,
+        KSubsets,
+        LinearSets,
+        SpanningTrees,
+    )
 }
 
 

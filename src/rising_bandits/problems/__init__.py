@@ -6,27 +6,32 @@ simulate it. `tasks` holds the tasks of the paper.
 
 from functools import partial
 
-from rising_bandits.problems import lcdb, recorded, tasks
+from rising_bandits.problems import lcdb, portfolio, recorded, tasks
 from rising_bandits.problems.base import Problem
 from rising_bandits.problems.graphs import ShortestPath, SpanningTree
+from rising_bandits.problems.groups import Knapsack, OneOfEach
+from rising_bandits.problems.matching import Matching
 from rising_bandits.problems.rewards import Reward
-from rising_bandits.problems.sets import Explicit, KMax, LinearConstraints, Matching, TopK
+from rising_bandits.problems.sets import Explicit, KMax, LinearConstraints, TopK
 from rising_bandits.problems.tasks import Task
 
 for _name in recorded.NAMES:
     tasks.register(_name, partial(recorded.get, _name))
-tasks.register_family(lcdb.FAMILY)
+tasks.register_family(portfolio.FAMILY)
 
 __all__ = [
     "Explicit",
     "KMax",
+    "Knapsack",
     "LinearConstraints",
     "Matching",
+    "OneOfEach",
     "Problem",
     "Reward",
     "ShortestPath",
     "SpanningTree",
     "Task",
     "TopK",
+    "lcdb",
     "tasks",
 ]

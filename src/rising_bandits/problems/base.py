@@ -12,6 +12,7 @@ from rising_bandits import _checks
 from rising_bandits._checks import Ints
 from rising_bandits.errors import InputError, RisingBanditsError
 from rising_bandits.oracles import SuperArmOracle, from_spec
+from rising_bandits.oracles.base import MOST_ARMS
 from rising_bandits.problems.rewards import Reward, as_reward
 
 Label = Hashable
@@ -231,3 +232,15 @@ def _label(data: Any) -> Label:
     if isinstance(data, dict):
         return tuple(_label(part) for part in data["tuple"])
     return data  # type: ignore[no-any-return]
+
+
+def label_list(name: str, value: int | Sequence[Label]) -> list[Label]:
+    """The labels as a list. A count stands for the labels 0, 1, 2, ..."""
+    if isinstance(value, bool | str):
+        raise InputError(f"{name} must be a list of labels or a number of them, got {value!r}")
+    if isinstance(value, int | np.integer):
+        return list(range(_checks.integer(name, value, low=1, limit=MOST_ARMS)))
+    labels = _checks.labels(name, value)
+    if not labels:
+        raise InputError(f"{name} must hold at least one label, got none")
+    return labels

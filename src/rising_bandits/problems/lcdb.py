@@ -31,7 +31,7 @@ from rising_bandits._checks import Floats
 from rising_bandits.curves import Interpolated, Spread
 from rising_bandits.errors import InputError
 from rising_bandits.problems.sets import TopK
-from rising_bandits.problems.tasks import Family, Task
+from rising_bandits.problems.tasks import Task
 
 SCALE = 10_000.0
 """Accuracies in the file are whole numbers of this fraction."""
@@ -131,10 +131,11 @@ def task(dataset: int, horizon: int = HORIZON) -> Task:
     >>> made.problem.n_arms, made.means(199).max().round(3).item()
     (18, 0.996)
     """
-    return _make(f"lcdb-{dataset}", dataset, horizon)
+    return single(f"lcdb-{dataset}", dataset, horizon)
 
 
-def _make(name: str, dataset: int, horizon: int) -> Task:
+def single(name: str, dataset: int, horizon: int) -> Task:
+    """`task` under another name."""
     found = curves(dataset)
     _checks.integer("horizon", horizon, low=1, limit=10**9)
     deviations = tuple(by_play(curve, curve.spread, horizon) for curve in found)
@@ -148,11 +149,3 @@ def _make(name: str, dataset: int, horizon: int) -> Task:
         description=f"one of {len(found)} classifiers for the data set {title(dataset)} (LCDB)",
         recorded=True,
     )
-
-
-FAMILY = Family(
-    "lcdb-",
-    lambda: [str(key) for key in ids()],
-    lambda name, member, horizon: _make(name, int(member), horizon or HORIZON),
-    "a classifier for an OpenML data set, from measured learning curves (LCDB)",
-)

@@ -1,4 +1,4 @@
-"""Problems on sets: matchings, sets of k arms, explicit lists and linear constraints."""
+"""Problems on sets: sets of k arms, explicit lists and linear constraints."""
 
 from __future__ import annotations
 
@@ -10,84 +10,9 @@ import numpy.typing as npt
 from rising_bandits import _checks
 from rising_bandits._checks import Floats
 from rising_bandits.errors import InputError
-from rising_bandits.oracles import Assignments, ExplicitSets, KSubsets, LinearSets
-from rising_bandits.oracles.base import MOST_ARMS
-from rising_bandits.problems.base import Label, Problem
+from rising_bandits.oracles import ExplicitSets, KSubsets, LinearSets
+from rising_bandits.problems.base import Label, Problem, label_list
 from rising_bandits.problems.rewards import Reward
-
-
-def _names(name: str, value: int | Sequence[Label]) -> list[Label]:
-    """The labels as a list. A count stands for the labels 0, 1, 2, ..."""
-    if isinstance(value, bool | str):
-        raise InputError(f"{name} must be a list of labels or a number of them, got {value!r}")
-    if isinstance(value, int | np.integer):
-        return list(range(_checks.integer(name, value, low=1, limit=MOST_ARMS)))
-    labels = _checks.labels(name, value)
-    if not labels:
-        raise InputError(f"{name} must hold at least one label, got none")
-    return labels
-
-
-class Matching(Problem):
-    """Assignments that give every worker a different job.
-
-    A base arm is a pair of a worker and a job, with the label ``"worker->job"``. It can also be looked up by the tuple
-    ``(worker, job)``.
-
-    Parameters
-    ----------
-    workers
-        The workers, or how many there are.
-    jobs
-        The jobs, or how many there are. There must be at least as many jobs as workers.
-    pairs
-        The pairs (worker, job) that are allowed. By default all pairs are allowed.
-    reward
-        The reward of an assignment: a `Reward`, or the name of a built-in one.
-
-    Raises
-    ------
-    InfeasibleError
-        The allowed pairs do not give every worker a different job.
-
-    >>> problem = Matching(["ann", "bob"], ["cats", "cars", "maps"])
-    >>> problem.labels_of(problem.oracle.solve([0.9, 0.8, 0.1, 0.7, 0.1, 0.2]))
-    ['ann->cars', 'bob->cats']
-    """
-
-    def __init__(
-        self,
-        workers: int | Sequence[Label],
-        jobs: int | Sequence[Label],
-        *,
-        pairs: Sequence[tuple[Label, Label]] | None = None,
-        reward: Reward | str = "sum",
-    ) -> None:
-        self.workers, self.jobs = _names("workers", workers), _names("jobs", jobs)
-        for name, labels in (("workers", self.workers), ("jobs", self.jobs)):
-            if len(set(labels)) != len(labels):
-                raise InputError(f"{name} must be different, got {labels!r}")
-        if len(self.workers) > len(self.jobs):
-            raise InputError(
-                f"there must be at least as many jobs as workers, got {len(self.workers)} workers and "
-                f"{len(self.jobs)} jobs; swap the two, or add idle jobs"
-            )
-        worker_number = {label: place for place, label in enumerate(self.workers)}
-        job_number = {label: place for place, label in enumerate(self.jobs)}
-        numbers = None
-        named = [(worker, job) for worker in self.workers for job in self.jobs]
-        if pairs is not None:
-            for pair in pairs:
-                if not isinstance(pair, Sequence) or len(pair) != 2:
-                    raise InputError(f"pairs must join a worker to a job, got {pair!r}")
-                worker, job = _checks.labels("pairs", pair)
-                if worker not in worker_number or job not in job_number:
-                    raise InputError(f"pairs must join a worker to a job, got {(worker, job)!r}")
-            named = list(pairs)
-            numbers = [(worker_number[worker], job_number[job]) for worker, job in pairs]
-        oracle = Assignments(len(self.workers), len(self.jobs), numbers)
-        labels = [f"{worker}->{job}" for worker, job in named]
-        super().__init__(oracle, reward, labels, {pair: arm for arm, pair in enumerate(named)})
 
 
 class TopK(Problem):
@@ -108,7 +33,7 @@ class TopK(Problem):
     _reward = "sum"
 
     def __init__(self, arms: int | Sequence[Label], k: int) -> None:
-        labels = _names("arms", arms)
+        labels = label_list("arms", arms)
         super().__init__(KSubsets(len(labels), k), self._reward, labels)
 
 

@@ -17,7 +17,8 @@ from rising_bandits.curves.noise import check_noise
 from rising_bandits.errors import InputError
 from rising_bandits.problems.base import Problem
 from rising_bandits.problems.graphs import ShortestPath, SpanningTree
-from rising_bandits.problems.sets import KMax, Matching
+from rising_bandits.problems.matching import Matching
+from rising_bandits.problems.sets import KMax
 
 
 @dataclass(frozen=True)
