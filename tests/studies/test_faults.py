@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import rising_bandits as rb
-from rising_bandits.studies.storage.sql import shown
+from rising_bandits.studies.storage.urls import shown
 
 PROBLEM = rb.problems.TopK(["a", "b", "c"], k=2)
 ROOM = str(Path(rb.__file__).parent / "studies")

@@ -23,7 +23,8 @@ import rising_bandits as rb
 from rising_bandits.studies.log import log as study_log
 from rising_bandits.studies.log.fold import Fold
 from rising_bandits.studies.storage import migrate, schema
-from rising_bandits.studies.storage.sql import Storage, spare
+from rising_bandits.studies.storage.sql import Storage
+from rising_bandits.studies.storage.thinning import spare
 
 WORKERS = Path(__file__).with_name("workers.py")
 PROBLEM = rb.problems.ShortestPath([("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("b", "c")], "a", "d")
@@ -198,7 +199,7 @@ def test_a_full_disk_is_said_and_loses_nothing(tmp_path):
     """SQLite itself is told how many pages there are, and then says what it says when the disk is full."""
     path = tmp_path / "s.db"
     study = make(f"sqlite:///{path}")
-    connection = study._log.storage._connection.connection
+    connection = study._log.storage._connection()
     pages = connection.cursor().execute("PRAGMA page_count").fetchone()[0]
     connection.cursor().execute(f"PRAGMA max_page_count={pages + 3}")
     told = []
@@ -281,7 +282,7 @@ def test_migrations_lead_to_the_tables_that_the_program_uses(tmp_path):
     storage = Storage(f"sqlite:///{tmp_path}/s.db")
     _, script = migrate.scripts()
     assert script.get_heads() == [schema.HEAD]
-    with storage._transaction("BEGIN") as connection:
+    with sa.create_engine(storage.url).connect() as connection:
         found = sa.inspect(connection)
         for table in schema.METADATA.tables.values():
             assert [column["name"] for column in found.get_columns(table.name)] == [
@@ -354,7 +355,7 @@ def test_a_part_of_a_long_history_is_read_from_a_snapshot_near_it(tmp_path, monk
 def test_power_safe_waits_for_the_disk(tmp_path):
     for safe, level in ((False, 1), (True, 2)):
         study = make(f"sqlite:///{tmp_path}/{level}.db", power_safe=safe)
-        cursor = study._log.storage._connection.connection.cursor()
+        cursor = study._log.storage._connection().cursor()
         assert cursor.execute("PRAGMA synchronous").fetchone() == (level,)
         assert cursor.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 

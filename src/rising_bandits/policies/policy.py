@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence, Set, Sized
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set, Sized
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -42,12 +42,25 @@ class Policy(ABC):
     """The problem to decide about."""
     horizon: int | None
     """How many rounds there will be; None if nobody knows."""
-    rng: np.random.Generator
-    """The random generator."""
+    _rng: Any = None
+    """The random generator, or a function that makes it: most decisions draw nothing."""
     _round: int = 0
     _proposed: bytes | None = None
     _engine: Any
     """The part of the policy that decides and learns."""
+
+    @property
+    def rng(self) -> np.random.Generator:
+        """The random generator."""
+        if not isinstance(self._rng, np.random.Generator):
+            if self._rng is None:
+                raise AttributeError("rng")
+            self._rng = self._rng()
+        return cast(np.random.Generator, self._rng)
+
+    @rng.setter
+    def rng(self, rng: np.random.Generator | Callable[[], np.random.Generator]) -> None:
+        self._rng = rng
 
     @classmethod
     def examples(cls) -> list[dict[str, Any]]:
@@ -118,13 +131,14 @@ class Policy(ABC):
         blocked = _checks.mask(mask, self.problem.n_arms)
         if not isinstance(underway, Underway):
             underway = [np.sort(self._checked_arms(arms)) for arms in underway]
-        before = None if blocked is None else self.rng.bit_generator.state
+        before = None if blocked is None or callable(self._rng) else self.rng.bit_generator.state
         try:
             arms = np.sort(self._choose(blocked, underway))
         except InfeasibleError as error:
-            if before is None or blocked is None:
+            if blocked is None:
                 raise
-            self.rng.bit_generator.state = before
+            if before is not None:
+                self.rng.bit_generator.state = before
             names = ", ".join(repr(label) for label in self.problem.labels_of(np.flatnonzero(blocked)[:10]))
             raise InfeasibleError(f"{error} (blocked: {names})") from None
         self._proposed = arms.tobytes()
@@ -133,10 +147,14 @@ class Policy(ABC):
     def _choose(self, mask: Bools | None, underway: Sequence[Ints]) -> Ints:
         """The arms to play this round, in any order."""
         self._prepare(mask, underway)
-        size = decide(self._engine, self._round, self.rng, self._out)
+        size = decide(self._engine, self._round, self._generator, self._out)
         if size == 0:
             raise self.problem.oracle.nothing_left(mask)
         return self._out[:size]
+
+    def _generator(self) -> np.random.Generator:
+        """The random generator, for those who draw."""
+        return self.rng
 
     def _prepare(self, mask: Bools | None, underway: Sequence[Ints]) -> None:
         """Prepare the engine for one decision with this mask and these decisions underway."""

@@ -18,10 +18,14 @@ from rising_bandits.studies.log.log import Log
 from rising_bandits.studies.reports.files import bring, read
 from rising_bandits.studies.scales import UNIT, Scale, check_kept
 from rising_bandits.studies.settings import Settings, begin, problem_body
-from rising_bandits.studies.storage.sql import DEFAULT, Storage
+from rising_bandits.studies.storage.base import Writer
+from rising_bandits.studies.storage.sql import Storage
+from rising_bandits.studies.storage.urls import DEFAULT
 from rising_bandits.studies.study import Study
 
 Clock = Callable[[], float]
+_ABANDONED = 24 * 3600.0
+"""Seconds after which a load that did not end is taken to be left behind."""
 
 
 def create(
@@ -103,7 +107,7 @@ def create(
     [1, 1, 0]
     >>> study.close(); folder.cleanup()
     """
-    _check_name(name)
+    _check_new_name(name)
     policy = policies.recommended(problem, horizon) if policy is None else policy
     if not isinstance(cast(object, policy), Policy):
         raise InputError(f"policy must be a Policy such as HorizonCRUCB(), or None, got {policy!r}")
@@ -222,18 +226,45 @@ def load(
     """
     found, settings, rows = read(Path(path))
     name = found if name is None else name
-    _check_name(name)
+    _check_new_name(name)
     kind = _class(policy)
     database = Storage(storage)
-    with database.write() as writer:
-        if writer.study(name) is not None:
-            raise InputError(f"name must be new, but there is a study {name!r}; pass another name")
-        number = writer.add_study(name, settings.as_dict())
+    try:
+        with database.write() as writer:
+            _refuse_known(writer, name)
+            abandoned = writer.hidden(writer.now - _ABANDONED)
+            number = writer.add_study(f"loading {secrets.token_hex(8)}", settings.as_dict(), hidden=True)
+        for old in abandoned:
+            _remove(database, old)
         log = Log(name, number, settings, database, kind, problem)
-        fold = bring(log, writer, Path(path), rows)
-    log.adopt(fold)
-    log.keep_snapshot(fold)
-    return Study(log)
+        try:
+            fold = bring(log, Path(path), rows)
+            with database.write() as writer:
+                _refuse_known(writer, name)
+                writer.show_study(number, name)
+        except BaseException:
+            _remove(database, number)
+            raise
+        log.adopt(fold)
+        log.keep_snapshot(fold)
+        return Study(log)
+    except BaseException:
+        database.close()
+        raise
+
+
+def _refuse_known(writer: Writer, name: str) -> None:
+    """Refuse the name of a study that is there."""
+    if writer.study(name) is not None:
+        raise InputError(f"name must be new, but there is a study {name!r}; pass another name")
+
+
+def _remove(database: Storage, number: int) -> None:
+    """Remove a hidden study, a part at a time, so that others can write in between."""
+    more = True
+    while more:
+        with database.write() as writer:
+            more = writer.remove_some(number)
 
 
 def names(*, storage: str = DEFAULT) -> list[str]:
@@ -249,7 +280,7 @@ def names(*, storage: str = DEFAULT) -> list[str]:
     list of str
         The names, sorted.
     """
-    database = Storage(storage, create=False)
+    database = Storage(storage, create=False, look=True)
     with database.read() as reader:
         found = reader.names()
     database.close()
@@ -277,14 +308,24 @@ def delete(name: str, *, storage: str = DEFAULT) -> None:
         found = writer.study(name)
         if found is None:
             raise InputError(f"name must be one of the studies ({_listed(writer.names())}), got {name!r}")
-        writer.remove_study(found[0])
+        writer.hide_study(found[0])
+    _remove(database, found[0])
     database.close()
+
+
+def _check_new_name(name: Any) -> None:
+    """Refuse what cannot be the name of a new study. Names are shown in terminals and on pages."""
+    _check_name(name)
+    if not name.isprintable():
+        raise InputError(f"name must be printable text, without control characters and line breaks, got {name!r}")
 
 
 def _check_name(name: Any) -> None:
     """Refuse what cannot be the name of a study."""
     if not isinstance(name, str) or not name.strip() or len(name) > 200:
         raise InputError(f"name must be a text of 1 to 200 characters, got {name!r}")
+    if "\0" in name or any("\ud800" <= character <= "\udfff" for character in name):
+        raise InputError(f"name must be text that UTF-8 can hold, without NUL, got {name!r}")
 
 
 def _listed(known: list[str]) -> str:

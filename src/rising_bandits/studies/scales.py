@@ -63,6 +63,8 @@ class Scale(ABC):
             The outcome is not a number in the domain.
         """
         low, high = self.domain
+        if type(outcome) is float and low <= outcome <= high < math.inf:
+            return outcome, min(max(self._to(outcome), 0.0), 1.0)
         if self.clip:
             raw = _checks.number(what, outcome, wanted=f"a finite number{f' of {self.unit}' if self.unit else ''}")
             return raw, min(max(self._to(min(max(raw, low), high)), 0.0), 1.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -20,6 +20,17 @@ from rising_bandits.studies.scales import Scale, scale_from_spec
 FORMAT = 1
 _AT_FIRST = ("policy", "parameters", "horizon", "seed", "scale", "expires", "reorder")
 """The settings with which a study is created. All others come from events of kind ``set``."""
+
+
+class Drawn(NamedTuple):
+    """The random generator of a decision, before it is made."""
+
+    seed: int
+    decision: int
+
+    def __call__(self) -> np.random.Generator:
+        """Make the generator."""
+        return np.random.default_rng(np.random.SeedSequence([self.seed, self.decision]))
 
 
 @dataclass(frozen=True)
@@ -89,9 +100,13 @@ class Settings:
         """The seconds after which a decision has expired, or None if it has not expired."""
         return self.expires if self.expires is not None and now >= asked_at + self.expires else None
 
+    def later_rng(self, decision: int) -> Drawn:
+        """`rng` for a policy that may draw nothing: to make a generator takes longer than many a decision."""
+        return Drawn(self.seed, decision)
+
     def rng(self, decision: int) -> np.random.Generator:
         """The random generator of one decision, made from the seed and the number. No random state is stored."""
-        return np.random.default_rng(np.random.SeedSequence([self.seed, decision]))
+        return Drawn(self.seed, decision)()
 
 
 def problem_body(problem: Problem, key_of: Mapping[Label, int]) -> dict[str, Any]:
@@ -123,4 +138,5 @@ def begin(settings: Settings, policy: Policy | None, first: Event, resolve: Reso
     fold = Fold(learned, problem.labels, resolve, settings)
     fold.stale = 0 if policy is not None else first.seq
     fold.seq = fold.arms_since = first.seq
+    fold.at, fold.digest = first.at, first.digest or None
     return fold

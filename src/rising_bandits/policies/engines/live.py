@@ -79,15 +79,15 @@ def _pace(engine: Any) -> Pace | None:
     return _PACES[kind]
 
 
-def decide(engine: Any, t: int, rng: Any, out: Ints) -> int:
-    """`select` on whichever of the two is there."""
+def decide(engine: Any, t: int, rng: Callable[[], Any], out: Ints) -> int:
+    """`select` on whichever of the two is there. ``rng`` is called for engines that draw random numbers."""
     pace = _pace(engine)
     if pace is not None and pace.select is not None:
         return pace.select(engine, t, None, out)
     started = time.perf_counter()
     # Infinite indices are meant; compiled code does not warn of them either.
     with np.errstate(all="ignore"):
-        size: int = select(engine, t, rng, out)
+        size: int = select(engine, t, rng() if pace is None else None, out)
     if pace is not None:
         pace.add(time.perf_counter() - started, engine)
     return size

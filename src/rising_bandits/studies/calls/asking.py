@@ -11,7 +11,7 @@ from rising_bandits.problems.base import Label
 from rising_bandits.studies.calls.base import Decision
 from rising_bandits.studies.calls.setting import Setting
 from rising_bandits.studies.log.events import check_key
-from rising_bandits.studies.log.log import Turn, asked
+from rising_bandits.studies.log.log import Turn, asked, study_time
 
 MOST_AT_ONCE = 10_000
 """The most decisions of one `Study.ask`. Other processes wait until all of them are made."""
@@ -30,8 +30,8 @@ class Asking(Setting):
         """
         with self._log.look() as (fold, reader):
             entries = [entry for entry in fold.waiting.values() if not entry.closed]
-            late = fold.settings.late
-            return [self._decision(fold, entry) for entry in entries if late(entry.asked_at, reader.now) is None]
+            late, now = fold.settings.late, study_time(fold, reader)
+            return [self._decision(fold, entry) for entry in entries if late(entry.asked_at, now) is None]
 
     @property
     def unlisted(self) -> int:
@@ -93,10 +93,10 @@ class Asking(Setting):
         live, mask = fold.live, fold.mask(blocked)
         underway = fold.underway(fold.settings, turn.now)
         for number in range(fold.decisions + 1, fold.decisions + 1 + count):
-            live.policy.rng = fold.settings.rng(number)
+            live.policy.rng = fold.settings.later_rng(number)
             arms = live.policy.select(mask, underway)
             underway.add(arms)
-            body: dict[str, Any] = {"arms": [fold.arms.keys[arm] for arm in fold.arms.problem.ordered(arms)]}
+            body: dict[str, Any] = {"arms": fold.arms.in_order(arms)}
             if blocked:
                 body["off"] = blocked
             turn.add("ask", body | said, number)

@@ -11,6 +11,10 @@ from rising_bandits._checks import Ints
 from rising_bandits.problems.base import Problem
 
 
+_ORDERED = 256
+"""For so many super arms it is cached in which order their arms are used."""
+
+
 class Arms:
     """A problem and the keys of its arms. It is immutable, so copies of a policy share it."""
 
@@ -22,6 +26,18 @@ class Arms:
         """The key of every arm."""
         self.arm_of = {key: arm for arm, key in enumerate(self.keys)}
         """The arm of every key."""
+        self._ordered: dict[bytes, list[int]] = {}
+
+    def in_order(self, arms: Ints) -> list[int]:
+        """The keys of a super arm, in the order in which its arms are used. The newest answers are cached."""
+        place = arms.tobytes()
+        found = self._ordered.get(place)
+        if found is None:
+            found = [self.keys[arm] for arm in self.problem.ordered(arms).tolist()]
+            if len(self._ordered) >= _ORDERED:
+                self._ordered.clear()
+            self._ordered[place] = found
+        return list(found)
 
     def numbers(self, keys: Sequence[int]) -> Ints:
         """The arms of these keys, ascending. Keys that the problem lacks are skipped."""

@@ -27,7 +27,7 @@ def check_first(log: Log, event: Event) -> None:
     _check_problem(log, event.body, {})
 
 
-def check(log: Log, fold: Fold, reader: Reader, event: Event) -> None:
+def check(log: Log, fold: Fold, reader: Reader | None, event: Event) -> None:
     """Refuse an event that the study, in the state of the fold, would not write next."""
     body = event.body
     if event.kind == "ask":
@@ -84,7 +84,7 @@ def _check_ask(fold: Fold, event: Event) -> None:
         raise InputError(f"the arms {_named(fold, sorted(off.intersection(keys)))} were retired or unavailable")
 
 
-def _check_tell(log: Log, fold: Fold, reader: Reader, event: Event) -> None:
+def _check_tell(log: Log, fold: Fold, reader: Reader | None, event: Event) -> None:
     """Refuse a tell or a piece that `Study.tell` would not have written."""
     body = event.body
     entry = log.entry(fold, reader, event.decision)

@@ -51,6 +51,8 @@ class Event(NamedTuple):
     """The number of the decision of an ask, a piece or a tell; None for other kinds."""
     body: dict[str, Any]
     """What the event says; its entries depend on the kind."""
+    digest: int = 0
+    """The checksum of the event in its storage; 0 if it was not read from one."""
 
 
 def outcomes_body(raw: dict[int, float], values: dict[int, float]) -> dict[str, Any]:

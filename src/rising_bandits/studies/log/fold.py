@@ -204,6 +204,10 @@ class Fold:
         """The newest event."""
         self.changed = 0
         """The newest event that is not an ask. Nothing was learnt after it."""
+        self.at = 0.0
+        """The latest time of an event. The time of a study never goes back behind it."""
+        self.digest: int | None = None
+        """The checksum of the newest event in its storage; None if it is not known."""
         self.decisions = 0
         """The number of decisions so far."""
         self.labels: list[Label] = list(labels)
@@ -264,7 +268,8 @@ class Fold:
             event = revalued(event, self.rescaled)
         if self.settings.scale.clip and "raw" in event.body:
             self._clip(event)
-        self.seq = event.seq
+        self.seq, self.digest = event.seq, event.digest or None
+        self.at = max(self.at, event.at)
         self.changed = self.changed if event.kind == "ask" else event.seq
         if event.kind == "ask":
             assert event.decision is not None

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
 
 from rising_bandits import policies
-from rising_bandits.errors import InputError
+from rising_bandits.errors import InputError, RisingBanditsError, StorageError
 from rising_bandits.policies.policy import Policy
 from rising_bandits.problems.base import Label, Problem, _label
 from rising_bandits.studies.log import snapshot
 from rising_bandits.studies.log.events import Event
 from rising_bandits.studies.log.fold import Entry, Fold
 from rising_bandits.studies.settings import Settings, begin
-from rising_bandits.studies.storage.base import Reader, Storage, Writer
+from rising_bandits.studies.storage.base import Reader, Storage, StudyGone, Writer
+
+_LOGGER = logging.getLogger(__name__)
 
 SNAPSHOT_EVENTS = 2_000
 """The least number of events between two snapshots. It is larger if snapshots are large, see `Log._due`."""
@@ -33,7 +35,7 @@ class Turn:
     """A write transaction: the state of the study, the time, and the events to append."""
 
     def __init__(self, fold: Fold, writer: Writer) -> None:
-        self.fold, self.writer, self.now = fold, writer, writer.now
+        self.fold, self.writer, self.now = fold, writer, study_time(fold, writer)
         self.events: list[Event] = []
 
     def add(self, kind: str, body: dict[str, Any], decision: int | None = None) -> Event:
@@ -71,13 +73,15 @@ class Log:
     def look(self) -> Iterator[tuple[Fold, Reader]]:
         """A read transaction: the present state, and a reader."""
         with self.storage.lock, self._reading() as reader:
-            if not reader.exists(self.number):
-                raise InputError(f"study {self.name!r} is gone: it was deleted")
             yield self.follow(reader), reader
 
-    def _reading(self) -> contextlib.AbstractContextManager[Reader]:
+    def _reading(self) -> AbstractContextManager[Reader]:
         """A read transaction, or the open group, which has written what no other transaction can see yet."""
-        return self.storage.read() if self._group is None else contextlib.nullcontext(self._group)
+        return self.storage.read() if self._group is None else nullcontext(self._group)
+
+    def _writing(self, group: Writer | None) -> AbstractContextManager[Writer]:
+        """A write transaction, or the open group."""
+        return self.storage.write(self.number, self._catch_up) if group is None else nullcontext(group)
 
     @contextmanager
     def group(self) -> Iterator[None]:
@@ -114,17 +118,18 @@ class Log:
         with self.storage.lock:
             ahead, group = False, self._group
             try:
-                with self.storage.write(self.number) if group is None else contextlib.nullcontext(group) as writer:
+                with self._writing(group) as writer:
                     turn = Turn(self.follow(writer), writer)
                     yield turn
-                    ahead = True
-                    self._take(turn.fold, turn.events)
-                    again = turn.fold.stale > 0
-                    self.relearn(turn.fold, writer, turn.events)
-                    writer.append(self.number, turn.events)
-                    if again:
-                        # Other processes read this snapshot, and need not read the whole log.
-                        writer.keep_snapshot(self.number, turn.fold.seq, snapshot.dump(turn.fold))
+                    if turn.events:
+                        ahead = True
+                        self._take(turn.fold, turn.events)
+                        again = turn.fold.stale > 0
+                        self.relearn(turn.fold, writer, turn.events)
+                        turn.fold.digest = writer.append(self.number, turn.events)
+                        if again:
+                            # Other processes read this snapshot, and need not read the whole log.
+                            writer.keep_snapshot(self.number, turn.fold.seq, snapshot.dump(turn.fold))
             except BaseException:
                 if ahead:
                     # Memory may hold events that the log does not. Read the log again.
@@ -134,7 +139,7 @@ class Log:
             if group is None and any(event.kind != "ask" for event in turn.events):
                 self.keep_snapshot(turn.fold)
 
-    def _take(self, fold: Fold, events: Sequence[Event] | Iterator[Event]) -> None:
+    def _take(self, fold: Fold, events: Iterable[Event]) -> None:
         """Apply events to a fold."""
         try:
             for event in events:
@@ -144,21 +149,45 @@ class Log:
             self._fold = None
             raise
 
+    def _catch_up(self) -> None:
+        """Read what others wrote. It is called while others come first, so that less is left to do in one's turn."""
+        with self.storage.read() as reader:
+            self.follow(reader)
+
     def follow(self, reader: Reader) -> Fold:
         """The state after all events in the storage. New events, of any process, are read and applied."""
-        if self._fold is None:
-            self._fold = self._load(reader)
-        self._take(self._fold, reader.later(self.number, self._fold.seq))
-        if self._fold.stale:
-            self._fold = self._catch_up(reader, self._fold)
-        return self._fold
+        try:
+            if self._fold is None:
+                self._fold = self._load(reader)
+            fold = self._fold
+            for event in reader.later(self.number, fold.seq, digest=fold.digest):
+                self._apply(fold, event)
+            if fold.stale:
+                self._fold = fold = self._refresh(reader, fold)
+            return fold
+        except StudyGone:
+            raise InputError(f"study {self.name!r} is gone: it was deleted") from None
 
-    def _catch_up(self, reader: Reader, fold: Fold) -> Fold:
+    def _apply(self, fold: Fold, event: Event) -> None:
+        """Apply an event that was read from the storage. One that says nothing sensible is a fault of the storage."""
+        try:
+            fold.apply(event)
+        except BaseException as error:
+            # It may be applied in part. Read the log again.
+            self._fold = None
+            if isinstance(error, RisingBanditsError) or not isinstance(error, Exception):
+                raise
+            raise StorageError(
+                f"event {event.seq} of study {self.name!r} in {self.storage.place} cannot be applied "
+                f"({type(error).__name__}: {error}); see rising study check"
+            ) from error
+
+    def _refresh(self, reader: Reader, fold: Fold) -> Fold:
         """The same state with a policy that has learnt the log: from a newer snapshot, or from the whole log."""
         found = self._load(reader)
         if not found.stale and found.seq >= fold.stale:
-            for event in reader.later(self.number, found.seq):
-                found.apply(event)
+            for event in reader.later(self.number, found.seq, digest=found.digest):
+                self._apply(found, event)
             return found
         self.relearn(fold, reader)
         return fold
@@ -171,10 +200,10 @@ class Log:
         if not fold.stale:
             return
         events = itertools.chain(reader.later(self.number, 0, upto=fold.seq), unwritten)
-        again = self.begin(next(iter(events)), fold.settings)
+        again = self._start(next(iter(events)), fold.settings)
         again.freeze(fold.rescaled)
         for event in events:
-            again.apply(event)
+            self._apply(again, event)
         fold.learnt(again)
 
     def kind(self, name: str) -> type[Policy]:
@@ -207,6 +236,18 @@ class Log:
         # The class of the first policy is not known. It is not needed if another policy was set later.
         return begin(self.settings, None, first, self.resolve)
 
+    def _start(self, first: Event, settings: Settings | None = None) -> Fold:
+        """The state after the first event of the storage."""
+        try:
+            return self.begin(first, settings)
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError) as error:
+            if isinstance(error, RisingBanditsError):
+                raise
+            raise StorageError(
+                f"the first event of study {self.name!r} in {self.storage.place} cannot be applied "
+                f"({type(error).__name__}: {error}); see rising study check"
+            ) from error
+
     def adopt(self, fold: Fold) -> None:
         """Use this fold as the present state, so that the log need not be read again."""
         self._fold = fold
@@ -216,15 +257,21 @@ class Log:
         body = reader.snapshot(self.number, upto)
         if body is not None:
             fold = snapshot.load(body, self.kind, self.resolve, self.settings)
-            if fold is not None:
+            if fold is not None and self._belongs(reader, fold):
                 if upto is None:
                     self._snapshot_seq, self._snapshot_size = fold.seq, len(body)
                 return fold
             self._unreadable = True
-        first = next(iter(reader.later(self.number, 0)), None)
-        if first is None:
-            raise InputError(f"study {self.name!r} is gone: it was deleted")
-        return self.begin(first)
+        return self._start(next(reader.later(self.number, 0, 1)))
+
+    def _belongs(self, reader: Reader, fold: Fold) -> bool:
+        """Whether a snapshot was made from this log: its newest event must be the same."""
+        try:
+            next(reader.later(self.number, fold.seq, digest=fold.digest), None)
+        except StorageError as error:
+            _LOGGER.warning("a snapshot of study %r does not belong to its log, which is read: %s", self.name, error)
+            return False
+        return True
 
     def at(self, reader: Reader, seq: int) -> Fold:
         """The state at the newest snapshot that is not after an event. The caller may change it."""
@@ -235,8 +282,8 @@ class Log:
         if self._fold is not None and self._fold.changed < seq:
             return self._fold
         fold = self._load(reader, upto=seq - 1)
-        for event in reader.later(self.number, fold.seq, upto=seq - 1):
-            fold.apply(event)
+        for event in reader.later(self.number, fold.seq, upto=seq - 1, digest=fold.digest):
+            self._apply(fold, event)
         self.relearn(fold, reader)
         return fold
 
@@ -283,9 +330,15 @@ class Log:
         if (entry := fold.waiting.get(int(number))) is not None:
             return entry
         first, *others = reader.of_decision(self.number, int(number))
-        entry = asked(first)
-        for event in others:
-            entry.add(event)
+        try:
+            entry = asked(first)
+            for event in others:
+                entry.add(event)
+        except (KeyError, TypeError, ValueError) as error:
+            raise StorageError(
+                f"decision {number} of study {self.name!r} in {self.storage.place} cannot be read "
+                f"({type(error).__name__}: {error}); see rising study check"
+            ) from error
         return entry
 
     def key(self, fold: Fold, label: Label) -> int:
@@ -298,30 +351,43 @@ class Log:
             return
         newest = fold.seq
         # The call itself is already stored. It must not fail because its snapshot cannot be written.
-        with contextlib.suppress(Exception), self.storage.write(self.number) as writer:
-            if self._unreadable:
-                # While these remain, every process reads the whole log when it opens the study.
-                writer.drop_snapshots(self.number)
-            newest = writer.snapshot_seq(self.number)
-            if (self._unreadable or self._due(fold, newest)) and writer.exists(self.number):
-                newest = self._write_snapshot(writer, fold)
+        try:
+            with self.storage.read() as reader:
+                newest = reader.snapshot_seq(self.number)
+            if self._unreadable or self._due(fold, newest):
+                # Made before the study is locked: others need not wait for that.
+                body = snapshot.dump(fold)
+                self._snapshot_size = len(body)
+                with self.storage.write(self.number) as writer:
+                    if self._unreadable:
+                        # While these remain, every process reads the whole log when it opens the study.
+                        writer.drop_snapshots(self.number)
+                    # Raises if the study was deleted, or its log replaced.
+                    next(writer.later(self.number, fold.seq, digest=fold.digest), None)
+                    writer.keep_snapshot(self.number, fold.seq, body)
+                newest = fold.seq
+        except Exception as error:
+            _LOGGER.warning("no snapshot of study %r could be written: %s", self.name, error)
         self._snapshot_seq, self._unreadable = newest, False
 
-    def pass_by(self, writer: Writer, fold: Fold) -> None:
-        """Write a snapshot if one is due, in a transaction that writes a whole log."""
-        if not fold.stale and self._due(fold, self._snapshot_seq):
-            self._snapshot_seq = self._write_snapshot(writer, fold)
+    def due(self, fold: Fold) -> bool:
+        """Whether a log that is being written should have a snapshot here."""
+        return not fold.stale and self._due(fold, self._snapshot_seq)
+
+    def snapshot(self, fold: Fold) -> tuple[int, bytes]:
+        """A snapshot of a log that is being written: its event and its bytes."""
+        body = snapshot.dump(fold)
+        self._snapshot_seq, self._snapshot_size = fold.seq, len(body)
+        return fold.seq, body
 
     def _due(self, fold: Fold, newest: int) -> bool:
         """Whether enough events have happened since the newest snapshot."""
         return fold.seq - newest >= max(SNAPSHOT_EVENTS, self._snapshot_size // _BYTES_PER_EVENT)
 
-    def _write_snapshot(self, writer: Writer, fold: Fold) -> int:
-        """Write a snapshot and return its event."""
-        body = snapshot.dump(fold)
-        writer.keep_snapshot(self.number, fold.seq, body)
-        self._snapshot_size = len(body)
-        return fold.seq
+
+def study_time(fold: Fold, reader: Reader) -> float:
+    """The time of a study: a clock that was set back does not make it go back behind the newest event."""
+    return max(fold.at, reader.now)
 
 
 def asked(event: Event) -> Entry:

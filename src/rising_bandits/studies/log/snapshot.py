@@ -33,6 +33,8 @@ def dump(fold: Fold) -> bytes:
     data = {
         "format": FORMAT,
         "seq": fold.seq,
+        "at": fold.at,
+        "digest": fold.digest,
         "decisions": fold.decisions,
         "labels": [_plain(label) for label in fold.labels],
         "unlisted": fold.unlisted,
@@ -78,6 +80,8 @@ def _load(text: bytes, kind: Callable[[str], type[Policy]], resolve: Resolve, se
     fold.rescaled = settings.scale if data.get("rescaled") else None
     fold.seq, fold.decisions = data["seq"], data["decisions"]
     fold.changed, fold.unlisted = fold.seq, data["unlisted"]
+    # Older snapshots lack these two.
+    fold.at, fold.digest = data.get("at", 0.0), data.get("digest")
     fold.tally = Tally.load(data["tally"])
     fold.clipped = Counter(dict(data.get("clipped", ())))
     fold.retired, fold.began = set(data["retired"]), dict(data["began"])

@@ -55,22 +55,26 @@ def tell_body(
     # A repetition: of an earlier tell, or of all tells of a closed decision together.
     if (raw in entry.told and (entry.closed or not final)) or (entry.closed and raw == told):
         return None
-    said = ", ".join(f"{fold.labels[key]!r}: {value:g}" for key, value in told.items())
     clash = any(key in told and told[key] != value for key, value in raw.items())
     if entry.closed or clash:
-        shown = said or "nothing was played"
+        shown = _said(fold, told) or "nothing was played"
         raise AlreadyToldError(
             f"decision {entry.decision} was told before with other content ({shown}); what was told first stands"
         )
     if late is not None:
         kept = "its arms do not count as played"
         if told:
-            kept = f"what was told before that stands ({said}), its other arms do not count as played"
+            kept = f"what was told before that stands ({_said(fold, told)}), its other arms do not count as played"
         raise ExpiredError(f"decision {entry.decision} expired {late:g} s after it was asked for; {kept}")
     body = outcomes_body(raw, values)
     if moved or entry.decision not in fold.waiting:
         body |= _late_body(fold, entry, raw, told)
     return body
+
+
+def _said(fold: Fold, told: dict[int, float]) -> str:
+    """What was told before, for an error message."""
+    return ", ".join(f"{fold.labels[key]!r}: {value:g}" for key, value in told.items())
 
 
 def _late_body(fold: Fold, entry: Entry, raw: dict[int, float], told: dict[int, float]) -> dict[str, Any]:
@@ -112,5 +116,9 @@ def _outcomes(
                 raise InputError(f"outcomes must be of the arms of decision {entry.decision} ({arms}), got {label!r}")
         if key in raw:
             raise InputError(f"outcomes must name each arm once, got {fold.labels[key]!r} twice")
-        raw[key], values[key] = scale.value(outcome, f"outcome of {fold.labels[key]!r}")
+        try:
+            raw[key], values[key] = scale.value(outcome)
+        except InputError:
+            # Once more, for a message that names the arm.
+            raw[key], values[key] = scale.value(outcome, f"outcome of {fold.labels[key]!r}")
     return raw, values

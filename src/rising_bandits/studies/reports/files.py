@@ -25,7 +25,6 @@ from rising_bandits.studies.log.fold import Fold
 from rising_bandits.studies.log.log import Log
 from rising_bandits.studies.reports.history import history
 from rising_bandits.studies.settings import Settings
-from rising_bandits.studies.storage.base import Writer
 
 FORMAT = 1
 """The format of exported files."""
@@ -34,6 +33,8 @@ _KEY = "rising_bandits_study"
 """The name under which a file holds the name and the settings of the study."""
 _BATCH = 50_000
 """How many rows are read or written at a time."""
+_TOGETHER = 2_000
+"""How many events an import writes at a time."""
 _LATEST = 9e9
 """The latest time of an event, in seconds since 1970 (the year 2255). The times of pandas do not go much further."""
 
@@ -95,17 +96,15 @@ def read(path: Path) -> tuple[str, Settings, Iterator[Any]]:
     return name, settings, rows
 
 
-def bring(log: Log, writer: Writer, path: Path, rows: Iterator[Any]) -> Fold:
-    """Write the rows of an exported file as the log of a new study. Each event is checked against those before it.
+def bring(log: Log, path: Path, rows: Iterator[Any]) -> Fold:
+    """Write the rows of an exported file as the log of a hidden study. Each event is checked against those before it.
 
-    Everything happens in the caller's transaction, so a file that is refused leaves nothing behind.
+    Each batch is a transaction of its own, so that others can write to the database in between.
 
     Parameters
     ----------
     log
         The log of the new study.
-    writer
-        The transaction.
     path
         The file, for error messages.
     rows
@@ -118,31 +117,51 @@ def bring(log: Log, writer: Writer, path: Path, rows: Iterator[Any]) -> Fold:
     """
     fold: Fold | None = None
     pending: list[Event] = []
+    snapshots: list[tuple[int, bytes]] = []
+
+    def flush() -> None:
+        with log.storage.write(log.number) as writer:
+            digest = writer.append(log.number, pending)
+            for seq, body in snapshots:
+                writer.keep_snapshot(log.number, seq, body)
+        if fold is not None:
+            fold.digest = digest
+        pending.clear()
+        snapshots.clear()
+
     for row, event in _events(path, rows):
         if event.kind == "problem" and event.body["spec"] is None:
             # Outside `_damage`: a problem that was not passed is not a fault of the file.
             log.resolve(event.body)
         late = fold is not None and event.kind in ("tell", "piece") and event.decision not in fold.waiting
-        if late or len(pending) >= _BATCH:
+        if pending and (late or len(pending) >= _TOGETHER):
             # The check of a late tell reads the earlier events of its decision from the log.
-            writer.append(log.number, pending)
-            pending.clear()
+            flush()
         with _damage(path, event.seq):
             if fold is None:
                 check_first(log, event)
                 fold = log.begin(event)
+            elif late:
+                with log.storage.read() as reader:
+                    check(log, fold, reader, event)
+                fold.apply(event)
             else:
-                check(log, fold, writer, event)
+                check(log, fold, None, event)
                 fold.apply(event)
             said = {name: part for name, part in _row(event, fold.labels).items() if name in row}
             if said != {name: row[name] for name in said}:
                 raise InputError("the columns arms and outcomes must agree with the column body")
-            log.pass_by(writer, fold)
         pending.append(event)
+        if log.due(fold):
+            # Its checksum is known once its event is stored.
+            flush()
+            snapshots.append(log.snapshot(fold))
     if fold is None:
         raise InputError(f"{str(path)!r} holds no event; nothing was imported")
-    writer.append(log.number, pending)
-    log.relearn(fold, writer)
+    flush()
+    if fold.stale:
+        with log.storage.read() as reader:
+            log.relearn(fold, reader)
     return fold
 
 
@@ -184,7 +203,7 @@ def _damage(path: Path, place: int) -> Iterator[None]:
         raise
     except KeyError as error:
         raise _damaged(path, place, f"{error} is missing") from None
-    except (RisingBanditsError, TypeError, ValueError, AttributeError, LookupError, OSError) as error:
+    except (RisingBanditsError, TypeError, ValueError, AttributeError, LookupError, OSError, RecursionError) as error:
         raise _damaged(path, place, str(error)) from None
 
 
