@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -20,17 +20,6 @@ from rising_bandits.studies.scales import Scale, scale_from_spec
 FORMAT = 1
 _AT_FIRST = ("policy", "parameters", "horizon", "seed", "scale", "expires", "reorder")
 """The settings with which a study is created. All others come from events of kind ``set``."""
-
-
-class Drawn(NamedTuple):
-    """The random generator of a decision, before it is made."""
-
-    seed: int
-    decision: int
-
-    def __call__(self) -> np.random.Generator:
-        """Make the generator."""
-        return np.random.default_rng(np.random.SeedSequence([self.seed, self.decision]))
 
 
 @dataclass(frozen=True)
@@ -100,13 +89,18 @@ class Settings:
         """The seconds after which a decision has expired, or None if it has not expired."""
         return self.expires if self.expires is not None and now >= asked_at + self.expires else None
 
-    def later_rng(self, decision: int) -> Drawn:
+    def later_rng(self, decision: int) -> Callable[[], np.random.Generator]:
         """`rng` for a policy that may draw nothing: to make a generator takes longer than many a decision."""
-        return Drawn(self.seed, decision)
+        seed = self.seed
+        return lambda: _rng(seed, decision)
 
     def rng(self, decision: int) -> np.random.Generator:
         """The random generator of one decision, made from the seed and the number. No random state is stored."""
-        return Drawn(self.seed, decision)()
+        return _rng(self.seed, decision)
+
+
+def _rng(seed: int, decision: int) -> np.random.Generator:
+    return np.random.default_rng(np.random.SeedSequence([seed, decision]))
 
 
 def problem_body(problem: Problem, key_of: Mapping[Label, int]) -> dict[str, Any]:

@@ -10,7 +10,6 @@ import numpy as np
 from rising_bandits._checks import Ints
 from rising_bandits.problems.base import Problem
 
-
 _ORDERED = 256
 """For so many super arms it is cached in which order their arms are used."""
 

@@ -19,7 +19,7 @@ from rising_bandits.studies.log import snapshot
 from rising_bandits.studies.log.events import Event
 from rising_bandits.studies.log.fold import Entry, Fold
 from rising_bandits.studies.settings import Settings, begin
-from rising_bandits.studies.storage.base import Reader, Storage, StudyGone, Writer
+from rising_bandits.studies.storage.base import Reader, Storage, StudyGoneError, Writer
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -165,7 +165,7 @@ class Log:
             if fold.stale:
                 self._fold = fold = self._refresh(reader, fold)
             return fold
-        except StudyGone:
+        except StudyGoneError:
             raise InputError(f"study {self.name!r} is gone: it was deleted") from None
 
     def _apply(self, fold: Fold, event: Event) -> None:
@@ -322,13 +322,14 @@ class Log:
         """Keep the class of a policy of the user's own, which its event cannot contain."""
         self._kind = kind
 
-    def entry(self, fold: Fold, reader: Reader, number: Any) -> Entry:
-        """A decision by its number, from memory or from the log."""
+    def entry(self, fold: Fold, reader: Reader | None, number: Any) -> Entry:
+        """A decision by its number, from memory or from the log. Without a reader it must be in memory."""
         if isinstance(number, bool) or not isinstance(number, int | np.integer) or not 1 <= number <= fold.decisions:
             known = f"from 1 to {fold.decisions}" if fold.decisions else "but none was asked for yet"
             raise InputError(f"decision must be the id of a decision of study {self.name!r}, {known}; got {number!r}")
         if (entry := fold.waiting.get(int(number))) is not None:
             return entry
+        assert reader is not None
         first, *others = reader.of_decision(self.number, int(number))
         try:
             entry = asked(first)

@@ -20,7 +20,7 @@ from rising_bandits.errors import InputError
 from rising_bandits.studies.log.events import Event
 
 
-class StudyGone(InputError):
+class StudyGoneError(InputError):
     """The study was deleted."""
 
 
@@ -41,7 +41,7 @@ class Reader(Protocol):
         """The events of a study after event number ``after``, up to number ``upto``, in order.
 
         Each has its checksum as ``digest``. With ``digest`` given, event ``after`` must still have that checksum.
-        Raises `StudyGone` if the study was deleted, `StorageError` if an event is damaged or missing.
+        Raises `StudyGoneError` if the study was deleted, `StorageError` if an event is damaged or missing.
         """
 
     def of_decision(self, study: int, number: int) -> list[Event]:

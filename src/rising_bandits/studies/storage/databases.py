@@ -27,7 +27,7 @@ _LIBRARY_LOCK = 7_246_332
 Ahead = Callable[[], None]
 
 
-class Broken(StorageError):
+class StatementError(StorageError):
     """A statement failed in the database."""
 
 
@@ -209,7 +209,7 @@ class Postgres:
             ) from None
         self._driver = psycopg
         self.error: type[Exception] = psycopg.Error
-        self._arguments: dict[str, Any] = url.get_dialect()().create_connect_args(url)[1]
+        self._arguments = dict(url.get_dialect()().create_connect_args(url)[1])
         self._arguments.pop("context", None)
 
     def connect(self) -> Any:

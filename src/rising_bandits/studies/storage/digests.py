@@ -1,4 +1,4 @@
-"""Checksums of what is stored. Each event's covers the one before it, so that no event can be lost or changed unseen."""
+"""Checksums of what is stored. Each event's covers the event before it, so that none is lost or changed unseen."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 The state of a study follows from its events alone. Snapshots only save time. Events are never changed. The number of an
 event is its place in the log of its study. The database itself refuses a second ask or a second final tell of the same
-decision. A checksum of each event covers the event before it, see `rising_bandits.studies.storage.digests`. A study that is
-being loaded or removed is hidden: its column ``loading`` has the time when that began.
+decision. A checksum of each event covers the event before it, see `rising_bandits.studies.storage.digests`. A study
+that is being loaded or removed is hidden: its column ``loading`` has the time when that began.
 """
 
 from __future__ import annotations

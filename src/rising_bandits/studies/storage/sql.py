@@ -17,7 +17,7 @@ import sqlalchemy as sa
 
 from rising_bandits.errors import StorageError
 from rising_bandits.studies.storage import forks
-from rising_bandits.studies.storage.databases import Broken, Database, Postgres, SQLite, checked_clock, explain
+from rising_bandits.studies.storage.databases import Database, Postgres, SQLite, StatementError, checked_clock, explain
 from rising_bandits.studies.storage.schema import HEAD
 from rising_bandits.studies.storage.transactions import Reader, Writer
 from rising_bandits.studies.storage.urls import parse, shown
@@ -149,7 +149,12 @@ class Storage:
         """End a transaction that failed. Errors of the database become a `StorageError` that says what to do."""
         known = isinstance(error, self.database.error)
         # Ctrl-C can come at any statement: without its connection no transaction stays open, and no lock held.
-        if known or isinstance(error, Broken) or not isinstance(error, Exception) or self._held.connection is None:
+        if (
+            known
+            or isinstance(error, StatementError)
+            or not isinstance(error, Exception)
+            or self._held.connection is None
+        ):
             self._held.drop()
         else:
             try:

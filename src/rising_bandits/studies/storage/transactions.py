@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rising_bandits.errors import StorageError
 from rising_bandits.studies.log.events import Event
-from rising_bandits.studies.storage.base import StudyGone
-from rising_bandits.studies.storage.databases import Broken, explain
+from rising_bandits.studies.storage.base import StudyGoneError
+from rising_bandits.studies.storage.databases import StatementError, explain
 from rising_bandits.studies.storage.digests import event_digest, study_digest
 from rising_bandits.studies.storage.schema import HEAD, VERSION_TABLE
 from rising_bandits.studies.storage.thinning import spare
@@ -47,7 +47,9 @@ def _statements(mark: str, checked: bool) -> _Statements:
     """The statements for a kind of parameter marks, with or without checksums."""
     digest = "digest" if checked else "NULL"
     shown = " AND loading IS NULL" if checked else ""
-    there = f"EXISTS (SELECT 1 FROM rising_studies WHERE id = ?{shown})"
+    # Below 0 if the study is being removed, see `Writer.hide_study`.
+    left = " AND (loading IS NULL OR loading > 0)" if checked else ""
+    there = f"EXISTS (SELECT 1 FROM rising_studies WHERE id = ?{left})"
     later = f"SELECT {_COLUMNS}, {digest} FROM rising_events WHERE study_id = ? AND seq >= ? AND {there} "
     later += "ORDER BY seq LIMIT ?"
     # The conditions are those of the partial indices, so that the database uses them.
@@ -58,7 +60,7 @@ def _statements(mark: str, checked: bool) -> _Statements:
     decided += f"WHERE e.study_id = ? AND e.decision = ? AND {kinds.replace('kind', 'e.kind')} ORDER BY e.seq"
     found = _Statements(
         later,
-        f"SELECT id FROM rising_studies WHERE id = ?{shown}",
+        f"SELECT id FROM rising_studies WHERE id = ?{left}",
         decided,
         f"SELECT id, name, created_at, settings, {digest} FROM rising_studies WHERE name = ?{shown}",
         f"SELECT name FROM rising_studies WHERE name = name{shown}",
@@ -73,7 +75,7 @@ class Reader:
     def __init__(self, storage: Storage, connection: Any) -> None:
         self._storage, self._connection = storage, connection
         self._now: float | None = None
-        self.broken: Broken | None = None
+        self.broken: StatementError | None = None
         """The error of a statement that failed."""
         self._mark = storage.database.mark
         self._checked = storage.version == HEAD
@@ -108,9 +110,9 @@ class Reader:
         except self._storage.database.error as error:
             raise self._broke(error) from None
 
-    def _broke(self, error: Exception) -> Broken:
+    def _broke(self, error: Exception) -> StatementError:
         """The error for a statement that failed. The whole transaction fails with it, even if someone catches it."""
-        self.broken = Broken(explain(self._storage.url, error, self._storage.timeout))
+        self.broken = StatementError(explain(self._storage.url, error, self._storage.timeout))
         return self.broken
 
     def damaged(self, what: str) -> StorageError:
@@ -154,9 +156,7 @@ class Reader:
             raise self.damaged(f"{what} cannot be read ({error})") from None
         return found
 
-    def later(
-        self, study: int, after: int, upto: int | None = None, *, digest: int | None = None
-    ) -> Iterator[Event]:
+    def later(self, study: int, after: int, upto: int | None = None, *, digest: int | None = None) -> Iterator[Event]:
         """The events of a study after event number ``after``, up to number ``upto``, in order."""
         before = digest if after and self._checked else 0
         fresh, limit = True, _FIRST
@@ -191,7 +191,7 @@ class Reader:
     def _missing(self, study: int, seq: int) -> Exception:
         """The error for an event that must be there."""
         if self._row(self._sql.exists, study) is None:
-            return StudyGone("the study is gone: it was deleted")
+            return StudyGoneError("the study is gone: it was deleted")
         return self.damaged(f"event {seq} of a study is missing")
 
     def _event(self, study: int, row: Sequence[Any], before: int | None) -> Event:
@@ -258,7 +258,7 @@ class Writer(Reader):
     def hide_study(self, study: int) -> None:
         """Take a study off the list. Its name is free again."""
         self._lock_row(study)
-        self._do("UPDATE rising_studies SET name = ?, loading = ? WHERE id = ?", f"deleted {study}", self.now, study)
+        self._do("UPDATE rising_studies SET name = ?, loading = ? WHERE id = ?", f"deleted {study}", -abs(self.now), study)
 
     def remove_some(self, study: int) -> bool:
         """Remove some of the events of a hidden study, and the study with the last of them; whether more are left."""
@@ -273,7 +273,7 @@ class Writer(Reader):
 
     def hidden(self, before: float) -> list[int]:
         """The studies that were hidden before a time: what was being removed or loaded when a process ended."""
-        query = "SELECT id FROM rising_studies WHERE loading < ?".replace("?", self._mark)
+        query = "SELECT id FROM rising_studies WHERE abs(loading) < ?".replace("?", self._mark)
         return [int(row[0]) for row in self._rows(query, (before,))]
 
     def append(self, study: int, events: Sequence[Event]) -> int:
