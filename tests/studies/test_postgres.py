@@ -78,7 +78,7 @@ def test_the_database_itself_refuses_a_second_ask_or_tell(storage):
     study.tell(decision, {})
     for kind in ("ask", "tell"):
         with pytest.raises(rb.StorageError, match="nothing was acknowledged"), study._log.storage.write() as writer:
-            writer._connection.execute(
+            writer.connection.execute(
                 "INSERT INTO rising_events SELECT study_id, 99, kind, at, decision, body, digest "
                 "FROM rising_events WHERE kind = %s",
                 (kind,),

@@ -957,9 +957,9 @@ def test_snapshots_are_few_and_change_nothing(storage, monkeypatch):
     assert again._log._snapshot_seq > 200
     assert again.indices().tolist() == study.indices().tolist()
     with again._log.storage.write() as writer:
-        (count,) = writer._connection.execute("SELECT count(*) FROM rising_snapshots").fetchone()
+        (count,) = writer.connection.execute("SELECT count(*) FROM rising_snapshots").fetchone()
         assert 2 < count <= 25
-        writer._connection.execute("DELETE FROM rising_snapshots")
+        writer.connection.execute("DELETE FROM rising_snapshots")
     from_the_start = rb.studies.open("s", storage=storage)
     assert from_the_start.indices().tolist() == study.indices().tolist()
     assert from_the_start.policy.rng.random() == study.policy.rng.random()

@@ -68,6 +68,8 @@ class Storage:
         """The version of the tables, None if there are none; older ones are only looked at."""
         self._lock, self._pid = threading.RLock(), os.getpid()
         self._held = _Held(self.database)
+        self._current: Reader | None = None
+        """The transaction of the thread that holds the lock."""
         weakref.finalize(self, self._held.drop)
         forks.watch(self)
         try:
@@ -109,17 +111,24 @@ class Storage:
 
     @contextlib.contextmanager
     def read(self) -> Iterator[Reader]:
-        """A read transaction. Other processes may write at the same time."""
+        """A read transaction, or the open one. Other processes may write at the same time."""
         with self.lock:
+            if self._inside():
+                yield self._current  # type: ignore[misc]
+                return
             try:
-                connection = self._connection()
-                self.database.begin(connection)
-                self.database.check()
-                yield Reader(self, connection)
-                self.database.commit(connection)
-            except BaseException as error:
-                self._failed(error)
-                raise
+                try:
+                    connection = self._connection()
+                    self.database.begin(connection)
+                    self.database.check()
+                    self._current = reader = Reader(self, connection)
+                    yield reader
+                    self.database.commit(connection)
+                except BaseException as error:
+                    self._failed(error)
+                    raise
+            finally:
+                self._current = None
 
     @contextlib.contextmanager
     def write(self, study: int | None = None, ahead: Callable[[], None] | None = None) -> Iterator[Writer]:
@@ -130,20 +139,34 @@ class Storage:
         with self.lock:
             if self.look:
                 raise StorageError(f"{self.place} was opened to be looked at, so nothing can be written")
+            if self._inside():
+                raise StorageError("a study must not be changed inside another call; nothing was changed")
             try:
-                connection = self._connection()
-                self.database.begin_write(connection, study, self.timeout, ahead)
-                writer = Writer(self, connection)
-                yield writer
-                if writer.broken is not None:
-                    raise writer.broken
-                # Before the commit: what is written to a file that nobody finds must not be acknowledged.
-                self.database.check()
-                self.database.commit(connection)
-                self.database.ended()
-            except BaseException as error:
-                self._failed(error)
-                raise
+                try:
+                    connection = self._connection()
+                    self.database.begin_write(connection, study, self.timeout, ahead)
+                    self._current = writer = Writer(self, connection)
+                    yield writer
+                    if writer.broken is not None:
+                        raise writer.broken
+                    # Before the commit: what is written to a file that nobody finds must not be acknowledged.
+                    self.database.check()
+                    self.database.commit(connection)
+                    self.database.ended()
+                except BaseException as error:
+                    self._failed(error)
+                    raise
+            finally:
+                self._current = None
+
+    def _inside(self) -> bool:
+        """Whether this thread is in a transaction."""
+        current = self._current
+        return current is not None and current.connection is self._held.connection and not self._idle()
+
+    def _idle(self) -> bool:
+        """Whether no transaction is open."""
+        return self._held.connection is None or not self._unusable(self._held.connection)
 
     def _failed(self, error: BaseException) -> None:
         """End a transaction that failed. Errors of the database become a `StorageError` that says what to do."""

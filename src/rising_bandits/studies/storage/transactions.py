@@ -73,7 +73,7 @@ class Reader:
     """A read transaction, see `rising_bandits.studies.storage.base`."""
 
     def __init__(self, storage: Storage, connection: Any) -> None:
-        self._storage, self._connection = storage, connection
+        self._storage, self.connection = storage, connection
         self._now: float | None = None
         self.broken: StatementError | None = None
         """The error of a statement that failed."""
@@ -87,13 +87,13 @@ class Reader:
     def now(self) -> float:
         """The time of this transaction. It is looked up when it is first needed, because a server has to be asked."""
         if self._now is None:
-            self._now = self._storage.now(self._connection)
+            self._now = self._storage.now(self.connection)
         return self._now
 
     def _rows(self, statement: str, parameters: tuple[Any, ...] = ()) -> list[Any]:
         """The rows that a query finds."""
         try:
-            found: list[Any] = self._connection.execute(statement, parameters).fetchall()
+            found: list[Any] = self.connection.execute(statement, parameters).fetchall()
         except self._storage.database.error as error:
             raise self._broke(error) from None
         return found
@@ -106,7 +106,7 @@ class Reader:
     def _do(self, statement: str, *parameters: Any) -> None:
         """Run a statement that changes something."""
         try:
-            self._connection.execute(statement.replace("?", self._mark), parameters)
+            self.connection.execute(statement.replace("?", self._mark), parameters)
         except self._storage.database.error as error:
             raise self._broke(error) from None
 
@@ -241,7 +241,7 @@ class Writer(Reader):
         row = (name, self.now, text, study_digest(name, self.now, text), self.now if hidden else None)
         statement = "INSERT INTO rising_studies (name, created_at, settings, digest, loading) VALUES (?, ?, ?, ?, ?)"
         try:
-            return self._storage.database.insert(self._connection, statement.replace("?", self._mark), row)
+            return self._storage.database.insert(self.connection, statement.replace("?", self._mark), row)
         except self._storage.database.error as error:
             raise self._broke(error) from None
 
@@ -258,7 +258,9 @@ class Writer(Reader):
     def hide_study(self, study: int) -> None:
         """Take a study off the list. Its name is free again."""
         self._lock_row(study)
-        self._do("UPDATE rising_studies SET name = ?, loading = ? WHERE id = ?", f"deleted {study}", -abs(self.now), study)
+        self._do(
+            "UPDATE rising_studies SET name = ?, loading = ? WHERE id = ?", f"deleted {study}", -abs(self.now), study
+        )
 
     def remove_some(self, study: int) -> bool:
         """Remove some of the events of a hidden study, and the study with the last of them; whether more are left."""
@@ -289,9 +291,9 @@ class Writer(Reader):
             rows.append((study, seq, event.kind, event.at, event.decision, body, before))
         try:
             if len(rows) == 1:
-                self._connection.execute(self._sql.append, rows[0])
+                self.connection.execute(self._sql.append, rows[0])
             elif rows:
-                self._connection.cursor().executemany(self._sql.append, rows)
+                self.connection.cursor().executemany(self._sql.append, rows)
         except self._storage.database.error as error:
             raise self._broke(error) from None
         self._tail = (study, seq, before)
