@@ -16,30 +16,45 @@ from rising_bandits.errors import InputError
 from rising_bandits.policies.crucb import CRUCB
 from rising_bandits.policies.cts import CTS
 from rising_bandits.policies.cucb import CUCB
+from rising_bandits.policies.cure_ucb import CureUCB
 from rising_bandits.policies.epsilon_greedy import EpsilonGreedy
+from rising_bandits.policies.escb import ESCB
 from rising_bandits.policies.explore_commit import ExploreThenCommit
+from rising_bandits.policies.glr_cucb import GLRCUCB
 from rising_bandits.policies.horizon_crucb import HorizonCRUCB
 from rising_bandits.policies.index_policy import IndexPolicy
 from rising_bandits.policies.levels import BaseArmPolicy, SuperArmPolicy
 from rising_bandits.policies.newer_half import NewerHalf
 from rising_bandits.policies.policy import Policy
+from rising_bandits.policies.probe_commit import ProbeAndCommit
 from rising_bandits.policies.program_crucb import ProgramCRUCB
 from rising_bandits.policies.r_less_ucb import RLessUCB
+from rising_bandits.policies.r_sr import RSR
+from rising_bandits.policies.r_ucbe import RUCBE
 from rising_bandits.policies.recent_mean import RecentMean
 from rising_bandits.policies.recommendation import recommended
 from rising_bandits.policies.red_ucb import RedUCB
 from rising_bandits.policies.reference import Oracle, Random, Tour
+from rising_bandits.policies.rising_ts import RisingTS
 from rising_bandits.policies.sliding import SWCTS, SWCUCB, SWTS, SWUCB
+from rising_bandits.policies.successive_halving import SuccessiveHalving
+from rising_bandits.policies.ti_ucb import TIUCB
 
 __all__ = [
     "CRUCB",
     "CTS",
     "CUCB",
+    "ESCB",
+    "GLRCUCB",
+    "RSR",
+    "RUCBE",
     "SWCTS",
     "SWCUCB",
     "SWTS",
     "SWUCB",
+    "TIUCB",
     "BaseArmPolicy",
+    "CureUCB",
     "EpsilonGreedy",
     "ExploreThenCommit",
     "HorizonCRUCB",
@@ -47,11 +62,14 @@ __all__ = [
     "NewerHalf",
     "Oracle",
     "Policy",
+    "ProbeAndCommit",
     "ProgramCRUCB",
     "RLessUCB",
     "Random",
     "RecentMean",
     "RedUCB",
+    "RisingTS",
+    "SuccessiveHalving",
     "SuperArmPolicy",
     "Tour",
     "by_name",

@@ -55,6 +55,7 @@ class CTS(BaseArmPolicy):
 
     name = "cts"
     title = "CTS"
+    first_plays = 1
 
     posterior: str = "beta"
     sigma: float = 0.5

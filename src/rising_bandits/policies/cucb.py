@@ -36,6 +36,7 @@ class CUCB(BaseArmPolicy):
 
     name = "cucb"
     title = "CUCB"
+    first_plays = 1
 
     bonus: float = 1.5
 

@@ -41,6 +41,7 @@ class EpsilonGreedy(BaseArmPolicy):
 
     name = "epsilon-greedy"
     title = "ε-greedy"
+    first_plays = 1
 
     epsilon: float = 0.1
     fading: bool = False

@@ -30,6 +30,7 @@ from rising_bandits.policies.policy import Policy
 from rising_bandits.policies.relearning import rearrange_rule
 from rising_bandits.policies.rules.operations import assume, indices, update
 from rising_bandits.policies.rules.rings import ring_fields, with_room
+from rising_bandits.policies.rules.terms import AVERAGE
 from rising_bandits.policies.underway import Underway
 from rising_bandits.problems.base import Problem
 
@@ -119,6 +120,13 @@ class RulePolicy(Policy):
         """
         self._check_started()
         return self._rule.terms(self._round) if hasattr(self._rule, "terms") else None
+
+    def _worth(self) -> Floats:
+        """What each unit is worth for `recommend`: by default the mean of its recent outcomes."""
+        parts = self.terms()
+        if parts is None or AVERAGE not in parts:
+            raise InputError(f"{type(self).__name__} does not recommend: its rule has no recent average")
+        return parts[AVERAGE]
 
     def copy(self) -> Self:
         if self._round == 0:
@@ -258,6 +266,27 @@ class BaseArmPolicy(RulePolicy):
             # Its index becomes 1, the largest outcome, in place of infinity.
             assume(self._rule, arm, 1.0)
 
+    def recommend(self) -> Ints:
+        """Name the super arm that the oracle finds best for the arms' recent averages.
+
+        Returns
+        -------
+        numpy.ndarray
+            The arm numbers, ascending. An arm without plays counts as one that gives 0.
+
+        >>> import rising_bandits as rb
+        >>> policy = rb.CRUCB(sigma=0.1)
+        >>> policy.start(rb.problems.TopK(["x", "y"], k=1), rng=0)
+        >>> for outcome in (0.2, 0.2, 0.6, 0.6):
+        ...     policy.observe(policy.select(), [outcome])
+        >>> policy.recommend().tolist()
+        [1]
+        """
+        self._check_started()
+        with np.errstate(all="ignore"):
+            worth = self._worth()
+        return np.sort(self.problem.oracle.solve(np.nan_to_num(worth, nan=0.0, posinf=1e300, neginf=-1e300)))
+
     def absorb(self, arm: int, outcomes: Sequence[float] | Floats, *, rounds: int = 0) -> None:
         self._check_started()
         arm = _checks.integer("arm", arm, low=0, high=self.problem.n_arms - 1)
@@ -332,6 +361,19 @@ class SuperArmPolicy(RulePolicy):
         self._engine.chosen[0] = self._number.get(np.sort(arms).tobytes(), -1)
         self._make_room(1)
         super()._learn(arms, outcomes, played)
+
+    def recommend(self) -> Ints:
+        """Name the super arm with the best recent average.
+
+        Returns
+        -------
+        numpy.ndarray
+            The arm numbers, ascending. A super arm without plays counts as one that gives 0.
+        """
+        self._check_started()
+        with np.errstate(all="ignore"):
+            worth = self._worth()
+        return self._sets[int(np.argmax(np.nan_to_num(worth, nan=0.0)))].copy()
 
     def _units_from(self, old: Self, origin: Ints) -> Ints:
         was = [origin[arms] for arms in self._sets]

@@ -42,6 +42,7 @@ class NewerHalf(BaseArmPolicy):
 
     name = "newer-half"
     title = "mean of the newer half"
+    first_plays = 1
 
     sigma: float | None = None
     bonus: float = 2.0

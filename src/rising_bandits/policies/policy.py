@@ -178,6 +178,23 @@ class Policy(ABC):
             One index per base arm, or one per super arm for policies that act on super arms.
         """
 
+    def recommend(self) -> Ints:
+        """Name the super arm to use from now on, if nothing more is to be learnt.
+
+        `select` may explore; this does not. What the policy knows does not change.
+
+        Returns
+        -------
+        numpy.ndarray
+            The arm numbers, ascending.
+
+        Raises
+        ------
+        InputError
+            The policy does not estimate what super arms are worth.
+        """
+        raise InputError(f"{type(self).__name__} does not recommend: it does not estimate what super arms are worth")
+
     def observe(
         self,
         arms: Sequence[int] | Ints,

@@ -37,6 +37,7 @@ class RecentMean(BaseArmPolicy):
 
     name = "recent-mean"
     title = "mean of the last eight"
+    first_plays = 1
 
     window: int = 8
 

@@ -84,6 +84,11 @@ class Oracle(Policy):
             raise InfeasibleError(f"mask blocks the only super arm of this policy, {members.tolist()}")
         return super()._choose(mask, underway)
 
+    def recommend(self) -> Ints:
+        """Return the super arm that is always played."""
+        self._check_started()
+        return np.sort(self._engine.members)
+
     def rebase(self, problem: Problem, origin: Sequence[int] | Ints) -> Self:
         raise InputError("Oracle plays one fixed super arm and cannot change its problem; make a new policy instead")
 

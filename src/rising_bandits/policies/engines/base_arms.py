@@ -29,7 +29,8 @@ class BaseArms(NamedTuple):
 
 
 @ready.register(BaseArms)
-def _ready(state: BaseArms, pushes: int) -> bool:
+def ready_base_arms(state: Any, pushes: int) -> bool:
+    """There is memory, and no first plays are left or they are planned."""
     if not roomy(state.rule, pushes):
         return False
     cover = state.cover
@@ -50,7 +51,8 @@ def _select(state: BaseArms, t: int, rng: Any, out: Ints) -> int:
 
 
 @learn.register(BaseArms)
-def _learn(state: BaseArms, arms: Ints, outcomes: Floats, played: int) -> None:
+def learn_base_arms(state: Any, arms: Ints, outcomes: Floats, played: int) -> None:
+    """The rule learns the outcome of each arm that was played."""
     aimed = next_unit(state.cover, state.rule.plays)
     tick(state.rule)
     for place in range(played):
@@ -67,7 +69,7 @@ def _learn(state: BaseArms, arms: Ints, outcomes: Floats, played: int) -> None:
 
 
 @compiled
-def miss(state: BaseArms, arm: int) -> None:
+def miss(state: Any, arm: int) -> None:
     """An arm that was aimed at was not played; after as many times as it needs first plays it is given up."""
     state.cover.aims[arm] += 1
     if state.cover.aims[arm] >= state.cover.wanted:

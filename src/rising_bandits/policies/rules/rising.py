@@ -119,7 +119,9 @@ def window_of(plays: int, epsilon: float) -> int:
 
 
 @update.register(Rising)
-def _update(state: Rising, unit: int, outcome: float) -> None:
+@compiled
+def update_rising(state: Any, unit: int, outcome: float) -> None:
+    """Learn an outcome. The state is a `Rising`, or another one with its fields."""
     before = state.plays[unit]
     rings = state.rings
     old = state.window[unit]
