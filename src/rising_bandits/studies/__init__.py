@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from rising_bandits.studies import _extra as _extra
 from rising_bandits.studies.library import create, delete, load, names, open  # noqa: A004
+from rising_bandits.studies.reports.compare import Comparison, Difference
 from rising_bandits.studies.reports.explain import Choice, Explanation, Reason
 from rising_bandits.studies.reports.replay import Replay
 from rising_bandits.studies.scales import Decay, Inverse, Log, Range, Reciprocal, Scale
@@ -22,8 +23,10 @@ from rising_bandits.studies.study import Decision, Study
 
 __all__ = [
     "Choice",
+    "Comparison",
     "Decay",
     "Decision",
+    "Difference",
     "Explanation",
     "Inverse",
     "Log",

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
+
 from rising_bandits import policies
 from rising_bandits.errors import InputError
 from rising_bandits.policies.policy import Policy
-from rising_bandits.problems.base import Problem
+from rising_bandits.problems.base import Label, Problem
+from rising_bandits.studies.calls.setting import least_body, prior_body
 from rising_bandits.studies.log import snapshot
 from rising_bandits.studies.log.events import Event
+from rising_bandits.studies.log.fold import Fold
 from rising_bandits.studies.log.log import Log
 from rising_bandits.studies.reports.files import bring, read
 from rising_bandits.studies.scales import UNIT, Scale, check_kept
@@ -38,6 +42,9 @@ def create(
     expires: timedelta | float | None = None,
     reorder: int = 256,
     horizon: int | None = None,
+    prior: Mapping[Label, float | tuple[float, int]] | None = None,
+    least: Mapping[Label, float] | None = None,
+    spread: bool = False,
     seed: int | None = None,
     exist_ok: bool = False,
     power_safe: bool = False,
@@ -68,6 +75,13 @@ def create(
         arrives after ``reorder`` later decisions is learnt when it arrives.
     horizon
         How many rounds there will be; None if nobody knows.
+    prior
+        What you believe about arms, in your unit: by label an outcome, or a pair of an outcome and the number of plays
+        that it is worth. See `Study.add_prior`.
+    least
+        Least shares of arms that must stay in use, by label. See `Study.set_least`.
+    spread
+        True lets decisions that are open at the same time differ. See `Study.set_spread`.
     seed
         The seed of all random choices; None for a random one.
     exist_ok
@@ -127,18 +141,35 @@ def create(
     body = problem_body(problem, {})
     # A policy that cannot decide about this problem, or cannot be saved, raises here, before anything is written.
     first = Event(1, "problem", 0.0, None, body)
-    snapshot.dump(begin(settings, policy.__class__(**policy.parameters()), first, lambda _: problem))
+    fold = begin(settings, policy.__class__(**policy.parameters()), first, lambda _: problem)
+    more = _first_events(fold, prior, least, spread)
+    for event in more:
+        fold.apply(event)
+    snapshot.dump(fold)
     database = Storage(storage, power_safe=power_safe, timeout=timeout, clock=clock)
     with database.write() as writer:
         found = writer.study(name)
         if found is None:
             number = writer.add_study(name, settings.as_dict())
-            writer.append(number, [Event(1, "problem", writer.now, None, body)])
+            writer.append(number, [event._replace(at=writer.now) for event in (first, *more)])
         elif exist_ok:
             number, settings = found[0], Settings.from_dict(found[1])
         else:
             raise InputError(f"name must be new, but there is a study {name!r}; open it, or pass exist_ok=True")
     return Study(Log(name, number, settings, database, type(policy), problem))
+
+
+def _first_events(fold: Fold, prior: Any, least: Any, spread: Any) -> list[Event]:
+    """The events after the first that a new study begins with."""
+    bodies = []
+    if prior:
+        fold.live.policy.copy().absorb(0, np.zeros(0))
+        bodies.append(("prior", prior_body(fold, prior)))
+    if least:
+        bodies.append(("set", least_body(fold, least)))
+    if spread:
+        bodies.append(("set", {"spread": spread}))
+    return [Event(place, kind, 0.0, None, body) for place, (kind, body) in enumerate(bodies, start=2)]
 
 
 def open(  # noqa: A001

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -13,7 +13,7 @@ from rising_bandits.errors import InputError
 from rising_bandits.policies.policy import Policy
 from rising_bandits.problems.base import Label, Problem, _plain
 from rising_bandits.studies.log.arms import Arms
-from rising_bandits.studies.log.events import Event
+from rising_bandits.studies.log.events import Event, check_source
 from rising_bandits.studies.log.fold import Fold, Learned, Resolve, Unlearned
 from rising_bandits.studies.scales import Scale, scale_from_spec
 
@@ -39,6 +39,12 @@ class Settings:
     """The capacity of the reorder window, see `rising_bandits.studies.log.fold`."""
     passed: int | None = None
     """The last horizon that passed; None if none did."""
+    spread: bool = False
+    """Whether decisions are made as if the open ones had come back as expected."""
+    least: tuple[tuple[int, float], ...] = ()
+    """Pairs of an arm's key and the least share of decisions that use it."""
+    shares: tuple[tuple[str, float], ...] = ()
+    """Pairs of the name of a rule and the share of asks that are handed to it."""
 
     def as_dict(self) -> dict[str, Any]:
         """The settings with which a study is created as plain data that JSON can hold."""
@@ -63,6 +69,9 @@ class Settings:
             raise InputError(f"settings that change must be some of {', '.join(self.since())}, got {list(given)!r}")
         if "scale" in given:
             given["scale"] = scale_from_spec(given["scale"])
+        for name in ("least", "shares"):
+            if name in given:
+                given[name] = tuple((key, _checks.number(name, share, low=0.0, high=1.0)) for key, share in given[name])
         if ("policy" in given) != ("parameters" in given):
             raise InputError(f"a policy and its parameters must be set together, got {list(given)!r}")
         if "policy" in given and not (isinstance(given["policy"], str) and isinstance(given["parameters"], Mapping)):
@@ -81,6 +90,12 @@ class Settings:
         for name, low, high in (("seed", 0, None), ("reorder", 1, 100_000), ("horizon", 1, None), ("passed", 1, None)):
             if name in ("seed", "reorder") or getattr(self, name) is not None:
                 _checks.integer(name, getattr(self, name), low=low, high=high)
+        if not isinstance(cast(object, self.spread), bool):
+            raise InputError(f"spread must be True or False, got {self.spread!r}")
+        for name, _ in self.shares:
+            check_source(name)
+        if sum(share for _, share in self.shares) > 1.0:
+            raise InputError(f"the shares of rules must not exceed 1 together, got {dict(self.shares)!r}")
         if self.expires is not None:
             wanted = "a timedelta or a positive number of seconds, or None for never"
             _checks.number("expires", self.expires, low=0.0, open_low=True, wanted=wanted)
@@ -93,6 +108,18 @@ class Settings:
         """`rng` for a policy that may draw nothing: to make a generator takes longer than many a decision."""
         seed = self.seed
         return lambda: _rng(seed, decision)
+
+    def draw(self, decision: int, rules: Sequence[str]) -> str | None:
+        """The rule that makes a decision, drawn among some rules by their shares; None for the study's policy."""
+        if not rules:
+            return None
+        place = float(np.random.default_rng(np.random.SeedSequence([self.seed, decision, 1])).random())
+        shares = dict(self.shares)
+        for name in rules:
+            place -= shares[name]
+            if place < 0.0:
+                return name
+        return None
 
     def rng(self, decision: int) -> np.random.Generator:
         """The random generator of one decision, made from the seed and the number. No random state is stored."""

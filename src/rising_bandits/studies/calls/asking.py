@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, overload
 
+import numpy as np
+
 from rising_bandits import _checks
+from rising_bandits._checks import Ints
 from rising_bandits.errors import InputError
-from rising_bandits.problems.base import Label
+from rising_bandits.problems.base import Label, Problem
 from rising_bandits.studies.calls.base import Decision
 from rising_bandits.studies.calls.setting import Setting
-from rising_bandits.studies.log.events import check_key
-from rising_bandits.studies.log.log import Turn, asked, study_time
+from rising_bandits.studies.log.deciding import Decider
+from rising_bandits.studies.log.events import check_key, check_metadata, check_source
+from rising_bandits.studies.log.fold import Fold
+from rising_bandits.studies.log.log import Log, Turn, asked, study_time
+from rising_bandits.studies.log.telling import tell_body
 
 MOST_AT_ONCE = 10_000
 """The most decisions of one `Study.ask`. Other processes wait until all of them are made."""
 
 
+Rule = Iterable[Label] | Callable[[Problem, Collection[Label]], Iterable[Label]]
+"""A rule of the user's: the labels of a super arm, or a function that returns them."""
+
+
 class Asking(Setting):
     """Ask for decisions."""
+
+    def __init__(self, log: Log) -> None:
+        self._rules: dict[str, Rule] = {}
+        super().__init__(log)
 
     def open_decisions(self) -> list[Decision]:
         """List the decisions that can still be told, among the newest ``reorder`` ones.
@@ -40,11 +54,30 @@ class Asking(Setting):
             return fold.unlisted
 
     @overload
-    def ask(self, n: None = None, *, unavailable: Iterable[Label] = (), key: str | None = None) -> Decision: ...
-    @overload
-    def ask(self, n: int, *, unavailable: Iterable[Label] = (), key: str | None = None) -> list[Decision]: ...
     def ask(
-        self, n: int | None = None, *, unavailable: Iterable[Label] = (), key: str | None = None
+        self,
+        n: None = None,
+        *,
+        unavailable: Iterable[Label] = (),
+        metadata: Mapping[str, Any] | None = None,
+        key: str | None = None,
+    ) -> Decision: ...
+    @overload
+    def ask(
+        self,
+        n: int,
+        *,
+        unavailable: Iterable[Label] = (),
+        metadata: Mapping[str, Any] | None = None,
+        key: str | None = None,
+    ) -> list[Decision]: ...
+    def ask(
+        self,
+        n: int | None = None,
+        *,
+        unavailable: Iterable[Label] = (),
+        metadata: Mapping[str, Any] | None = None,
+        key: str | None = None,
     ) -> Decision | list[Decision]:
         """Ask for a decision, or for several decisions at once.
 
@@ -53,7 +86,11 @@ class Asking(Setting):
         n
             How many decisions to make; None for a single one.
         unavailable
-            Labels of arms that may not be used this time, for example because a link is down now.
+            What may not be used this time, for example because a link is down now: labels of arms, or names of workers,
+            jobs or nodes, which stand for all of their arms.
+        metadata
+            What you want to find again beside the decision, such as ``{"flow": "video"}``: plain data that JSON can
+            hold. It is stored, and shown in the history. It has no influence on the decision.
         key
             A text of 1 to 200 characters that names this call. An ask with the key of an earlier ask makes no new
             decision but returns the earlier one, so a caller who got no answer can ask again. The newest 10 000 keys
@@ -75,12 +112,15 @@ class Asking(Setting):
         wanted = f"a number of decisions, from 1 to {MOST_AT_ONCE}"
         count = 1 if n is None else _checks.integer("n", n, low=1, high=MOST_AT_ONCE, wanted=wanted)
         names = _checks.labels("unavailable", unavailable)
+        said: dict[str, Any] = {} if key is None else {"key": key}
+        if metadata:
+            said["meta"] = check_metadata(metadata)
         while True:
             with self._log.turn() as turn:
                 if not self._horizon_passes(turn):
                     if key is not None and (earlier := turn.fold.keys.get(key)) is not None:
                         return self._asked_before(turn, key, earlier, n)
-                    self._decide(turn, count, names, {} if key is None else {"key": key})
+                    self._decide(turn, count, names, said)
                     break
             self._warn_of_horizon()
         decisions = [self._decision(turn.fold, asked(event)) for event in turn.events]
@@ -89,17 +129,125 @@ class Asking(Setting):
     def _decide(self, turn: Turn, count: int, unavailable: list[Label], said: dict[str, Any]) -> None:
         """Add the events of some decisions; ``said`` is added to the body of each."""
         fold = turn.fold
-        blocked = [self._log.key(fold, label) for label in unavailable]
-        live, mask = fold.live, fold.mask(blocked)
-        underway = fold.underway(fold.settings, turn.now)
+        blocked = self._log.keys(fold, unavailable)
+        decider = Decider(fold, fold.settings, turn.now, blocked)
+        keys, off = fold.arms.keys, {"off": blocked} if blocked else {}
         for number in range(fold.decisions + 1, fold.decisions + 1 + count):
-            live.policy.rng = fold.settings.later_rng(number)
-            arms = live.policy.select(mask, underway)
-            underway.add(arms)
-            body: dict[str, Any] = {"arms": fold.arms.in_order(arms)}
-            if blocked:
-                body["off"] = blocked
-            turn.add("ask", body | said, number)
+            body: dict[str, Any] = {}
+            offered = [name for name, share in fold.settings.shares if share > 0.0 and name in self._rules]
+            drawn = fold.settings.draw(number, offered)
+            if offered:
+                body["offered"] = offered
+            if drawn is None:
+                arms, forced = decider.choose(number)
+                if forced is not None:
+                    body["least"] = keys[forced]
+            else:
+                arms, body["by"] = self._by_rule(fold, drawn, blocked), drawn
+            decider.take(arms, own=drawn is None)
+            turn.add("ask", {"arms": fold.arms.in_order(arms), **off, **body, **said}, number)
+
+    def _by_rule(self, fold: Fold, name: str, blocked: list[int]) -> Ints:
+        """The super arm that a rule of the user's chooses, checked like any input."""
+        problem, rule = fold.arms.problem, self._rules[name]
+        off = frozenset(fold.labels[key] for key in fold.retired.union(blocked) if key in fold.arms.arm_of)
+        labels = rule(problem, off) if callable(rule) else rule
+        arms = self._super_arm(fold, f"the rule {name!r} must return", labels)
+        if not off.isdisjoint(problem.labels_of(arms)):
+            raise InputError(f"the rule {name!r} must not use arms that are unavailable or retired, got {labels!r}")
+        return arms
+
+    def _super_arm(self, fold: Fold, wanted: str, labels: Any) -> Ints:
+        """The arms of a super arm that is given by labels, ascending."""
+        problem = fold.arms.problem
+        arms = np.sort(problem.arms_of(_checks.labels(f"{wanted} a super arm, which", labels)))
+        if arms.size == 0 or len(set(arms.tolist())) < arms.size or not problem.oracle.is_feasible(arms):
+            raise InputError(f"{wanted} the labels of a feasible super arm, got {labels!r}")
+        return arms
+
+    def hand_over(self, name: str, rule: Rule, share: float | None = None) -> None:
+        """Hand a share of the asks to a rule of your own, for example the one that decides today.
+
+        Which asks it gets is drawn at random, with the seed of the study. `compare` then says which of the two earned
+        more. The study learns from all decisions. The rule belongs to this `Study`; the share is stored. A process
+        that asks without knowing the rule gets decisions of the policy, and these are not compared.
+
+        Parameters
+        ----------
+        name
+            The name of the rule.
+        rule
+            The labels of a super arm; or a function that is called with the problem and the set of labels that may not
+            be used, and returns the labels of a super arm. It is called while the study is locked, so it should be
+            quick.
+        share
+            The share of asks from 0 to 1; None keeps the stored share.
+
+        Raises
+        ------
+        InputError
+            An argument is wrong, or no share is stored.
+
+        >>> import tempfile, rising_bandits as rb
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> storage = f"sqlite:///{folder.name}/team.db"
+        >>> study = rb.studies.create("team", rb.problems.TopK(["ann", "bob"], k=1), storage=storage, seed=1)
+        >>> study.hand_over("today", ["bob"], share=0.5)
+        >>> sorted({decision.source for decision in study.ask(20)})
+        ['study', 'today']
+        >>> study.close(); folder.cleanup()
+        """
+        check_source(name)
+        if not callable(rule):
+            rule = _checks.labels("rule", rule)
+        if share is not None:
+            self._set_share(name, _checks.number("share", share, low=0.0, high=1.0))
+        elif name not in dict(self.settings.shares):
+            raise InputError(f"share must be given, as no share of the asks is stored for the rule {name!r}")
+        self._rules[name] = rule
+
+    def record(
+        self,
+        super_arm: Iterable[Label],
+        outcomes: Mapping[Label, float],
+        *,
+        source: str,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Decision:
+        """Learn from a decision that was made elsewhere, for example by the rule that decides today.
+
+        Parameters
+        ----------
+        super_arm
+            The labels of a feasible super arm.
+        outcomes
+            Outcomes by label, in the user's unit. Arms that are left out count as not played.
+        source
+            The name of who decided, for `compare` and the history.
+        metadata
+            As in `ask`.
+
+        Returns
+        -------
+        Decision
+            The decision, which is told already.
+
+        Raises
+        ------
+        InputError
+            An argument is wrong. Nothing was changed.
+        """
+        check_source(source)
+        labels = _checks.labels("super_arm", super_arm)
+        said: dict[str, Any] = {"meta": check_metadata(metadata)} if metadata else {}
+        with self._log.turn() as turn:
+            fold = turn.fold
+            arms = self._super_arm(fold, "super_arm must be", labels)
+            event = turn.add("ask", {"arms": fold.arms.in_order(arms), "by": source, **said}, fold.decisions + 1)
+            body = tell_body(fold, asked(event), outcomes, fold.settings.scale, final=True, late=None)
+            assert body is not None
+            turn.add("tell", body, event.decision)
+        return self._decision(fold, asked(event))
 
     def _asked_before(self, turn: Turn, key: str, earlier: tuple[int, int], n: int | None) -> Decision | list[Decision]:
         """The decisions of an earlier ask with the same key."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from rising_bandits.errors import InputError
 from rising_bandits.policies.policy import Policy
@@ -32,6 +32,10 @@ class Decision:
     """When it expires, in seconds since 1970; None if it never does. An expired decision cannot be told."""
     study: Study = field(repr=False, compare=False)
     """The study that made it."""
+    source: str = field(default="study", compare=False)
+    """Who decided: ``"study"`` for the study's policy, or the name of a rule or source of the user's."""
+    metadata: dict[str, Any] = field(default_factory=dict, compare=False)
+    """What the caller said about it."""
 
     def __hash__(self) -> int:
         return hash((self.id, self.asked_at))
@@ -104,6 +108,6 @@ class Calls:
         """The public form of an entry."""
         expires = fold.settings.expires
         until = None if expires is None else entry.asked_at + expires
-        return Decision(
-            entry.decision, [fold.labels[key] for key in entry.arms], entry.asked_at, until, cast("Study", self)
-        )
+        labels = [fold.labels[key] for key in entry.arms]
+        source, metadata = entry.by or "study", dict(entry.meta or {})
+        return Decision(entry.decision, labels, entry.asked_at, until, cast("Study", self), source, metadata)

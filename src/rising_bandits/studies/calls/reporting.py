@@ -10,6 +10,10 @@ from rising_bandits._checks import Floats
 from rising_bandits.policies.policy import Policy
 from rising_bandits.problems.base import Label
 from rising_bandits.studies.calls.base import Calls, Decision
+from rising_bandits.studies.log.deciding import Decider
+from rising_bandits.studies.log.events import Event
+from rising_bandits.studies.log.fold import Fold
+from rising_bandits.studies.reports.compare import Comparison, compare
 from rising_bandits.studies.reports.explain import Explanation, Reason, explain_choice, reasons
 from rising_bandits.studies.reports.files import export, export_history
 from rising_bandits.studies.reports.history import history
@@ -46,7 +50,8 @@ class Reporting(Calls):
 
         The columns are ``decision_id`` (missing for imported plays), ``arm``, ``play`` (1 is the arm's first play since
         its last reset), ``outcome`` in the user's unit, ``value`` in [0, 1], ``round``, ``asked_at``, ``told_at``,
-        ``super_arm``, and ``forgotten`` (True for plays before a reset of the arm).
+        ``super_arm``, ``forgotten`` (True for plays before a reset of the arm), ``source`` (who decided: ``"study"``, a
+        rule or source of your own, or ``"import"``) and ``metadata`` (what was passed to `ask`).
 
         With ``last`` or ``since``, only the necessary part of the log is read, starting from a snapshot.
 
@@ -84,9 +89,10 @@ class Reporting(Calls):
         with self._log.look() as (fold, reader):
             entry = self._log.entry(fold, reader, number)
             ask = reader.of_decision(self._log.number, entry.decision)[0]
-            policy = self._log.before(reader, ask.seq).live.policy.copy()
-        policy.rng = self.settings.rng(entry.decision)
-        return reasons(policy, self.scale)
+            then = self._log.before(reader, ask.seq)
+            policy = then.live.policy.copy()
+            policy.rng = then.settings.rng(entry.decision)
+            return reasons(policy, then.settings.scale)
 
     def explain(self, decision: int | Decision) -> Explanation:
         """Explain why a decision was made, from what was known when it was asked for.
@@ -109,11 +115,53 @@ class Reporting(Calls):
             ask = reader.of_decision(self._log.number, entry.decision)[0]
             then = self._log.before(reader, ask.seq)
             mask = then.mask(ask.body.get("off", ()))
-            policy = then.live.policy.copy()
+            policy = Decider(then, then.settings, ask.at, ask.body.get("off", ())).policy.copy()
             arms = then.arms.numbers(ask.body["arms"])
+            notes = self._notes(then, ask)
             scale = then.settings.scale
         policy.rng = then.settings.rng(entry.decision)
-        return explain_choice(policy, arms, mask, scale, study=self.name, decision=entry.decision)
+        return explain_choice(policy, arms, mask, scale, study=self.name, decision=entry.decision, notes=notes)
+
+    def _notes(self, then: Fold, ask: Event) -> list[str]:
+        """Remarks on how a decision was made, other than by the indices."""
+        notes = []
+        if "by" in ask.body:
+            notes.append(f"this decision was made by {ask.body['by']!r}, not by the study's policy")
+        if "least" in ask.body:
+            key = ask.body["least"]
+            share, ago = dict(then.settings.least)[key], then.own - then.used[key]
+            notes.append(
+                f"{then.labels[key]!s} must be in at least {share:.3g} of the decisions and was not in the last {ago}; "
+                "this decision was made for that, not by the indices"
+            )
+        if then.settings.spread and then.waiting:
+            notes.append("open decisions count as if they had come back as expected, so that decisions differ")
+        return notes
+
+    def compare(self, source: str, *, level: float = 0.95) -> Comparison:
+        """Compare what the study's policy earned with what a rule or source of your own earned.
+
+        If a share of the asks is handed to the rule (`hand_over`), only asks that were drawn are compared. For
+        decisions that were recorded (`record`), only days on which both decided are compared.
+
+        Parameters
+        ----------
+        source
+            The name of the rule or source.
+        level
+            The confidence level of the interval, between 0 and 1.
+
+        Returns
+        -------
+        Comparison
+            Both means, their difference with an interval, and a verdict. Print it to read it.
+
+        Raises
+        ------
+        InputError
+            No decision of this source is in the log.
+        """
+        return compare(self._log, source, level)
 
     def replay(self, policy: Policy) -> Replay:
         """Make the logged decisions again with another policy.

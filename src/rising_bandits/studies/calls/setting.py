@@ -4,18 +4,60 @@ from __future__ import annotations
 
 import logging
 import warnings
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, cast
+
+import numpy as np
 
 from rising_bandits import _checks
 from rising_bandits.errors import InputError
 from rising_bandits.policies.policy import MOST_ROUNDS, Policy
 from rising_bandits.problems.base import Label
 from rising_bandits.studies.calls.base import Calls
+from rising_bandits.studies.log.events import MOST_PRIOR
+from rising_bandits.studies.log.fold import Fold
+from rising_bandits.studies.log.least import check_least
 from rising_bandits.studies.log.log import Turn
 from rising_bandits.studies.scales import Scale, check_kept
 
 _LOGGER = logging.getLogger("rising_bandits.studies")
+
+
+PRIOR_PLAYS = 10
+"""How many plays a prior is worth if nothing is said."""
+
+
+def prior_body(fold: Fold, prior: Mapping[Label, Any]) -> dict[str, Any]:
+    """The body of a prior event, checked."""
+    if not isinstance(cast(object, prior), Mapping):
+        raise InputError(f"prior must be a mapping of labels to outcomes, as in {{'a->b': 12.0}}, got {prior!r}")
+    body: dict[str, Any] = {"arms": [], "raw": [], "value": [], "plays": []}
+    for label, belief in prior.items():
+        pair = belief if isinstance(belief, tuple | list) else (belief, PRIOR_PLAYS)
+        if len(pair) != 2:
+            raise InputError(f"the prior of {label!r} must be an outcome, or (outcome, plays), got {belief!r}")
+        key = fold.arms.keys[fold.arms.problem.index(label)]
+        if key in body["arms"]:
+            raise InputError(f"prior must name each arm once, got {label!r} twice")
+        raw, value = fold.settings.scale.value(pair[0], f"prior of {label!r}")
+        body["arms"].append(key)
+        body["raw"].append(raw)
+        body["value"].append(value)
+        body["plays"].append(_checks.integer(f"the plays of the prior of {label!r}", pair[1], low=1, high=MOST_PRIOR))
+    return body
+
+
+def least_body(fold: Fold, least: Mapping[Label, float]) -> dict[str, Any]:
+    """The body of an event that sets least shares, checked."""
+    if not isinstance(cast(object, least), Mapping):
+        raise InputError(f"least must be a mapping of labels to shares, as in {{'a->b': 0.05}}, got {least!r}")
+    shares = {label: _checks.number(f"the least share of {label!r}", least[label]) for label in least}
+    check_least(shares)
+    keys = {fold.arms.keys[fold.arms.problem.index(label)]: share for label, share in shares.items()}
+    if len(keys) < len(least):
+        raise InputError(f"least must name each arm once, got {list(least)!r}")
+    return {"least": [[key, share] for key, share in keys.items()]}
 
 
 class Setting(Calls):
@@ -102,6 +144,68 @@ class Setting(Calls):
                 self._log.hand_in_class(kind)
             turn.add("set", body)
         _LOGGER.info("study %r: set %s", self.name, ", ".join(f"{name} to {part!r}" for name, part in body.items()))
+
+    def set_spread(self, spread: bool) -> None:
+        """Set whether decisions that are open at the same time should differ.
+
+        Parameters
+        ----------
+        spread
+            True decides as if the open decisions had come back as expected: with the recent average of each arm. So
+            arms that are in use already are less attractive. False, the default, ignores open decisions once all arms
+            have had their first plays.
+        """
+        self._set({"spread": spread})
+
+    def set_least(self, least: Mapping[Label, float]) -> None:
+        """Set the least shares of arms that must stay in use, for fairness or for fresh data.
+
+        An arm with the least share 0.05 is used in at least one of any 20 decisions of the study that follow each
+        other, as long as it is available. `explain` says which decisions were made for this reason.
+
+        Parameters
+        ----------
+        least
+            The least share by label, above 0. It replaces all least shares that were set before.
+
+        Raises
+        ------
+        InputError
+            A label is unknown, or the shares cannot be held together with one of these arms in each decision.
+        """
+        with self._log.turn() as turn:
+            turn.add("set", least_body(turn.fold, least))
+        _LOGGER.info("study %r: least shares set to %r", self.name, dict(least))
+
+    def add_prior(self, prior: Mapping[Label, float | tuple[float, int]]) -> None:
+        """Say what you believe about arms, in your unit, so that the study need not find out everything by itself.
+
+        A belief counts as so many equal plays of its arm, which is then not tried first. It is forgotten by `reset`.
+
+        Parameters
+        ----------
+        prior
+            By label: the outcome that you expect, which counts as 10 plays; or a pair of the outcome and the number of
+            plays that it is worth, at least 1.
+
+        Raises
+        ------
+        InputError
+            A label or an outcome is wrong, or the policy acts on super arms and cannot learn about single arms.
+        """
+        with self._log.turn() as turn:
+            turn.fold.live.policy.copy().absorb(0, np.zeros(0))
+            turn.add("prior", prior_body(turn.fold, prior))
+        _LOGGER.info("study %r: a prior for %d arms", self.name, len(prior))
+
+    def _set_share(self, name: str, share: float) -> None:
+        """Set the share of asks that is handed to a rule."""
+        with self._log.turn() as turn:
+            body = {"shares": [[each, part] for each, part in turn.fold.settings.shares if each != name]}
+            body["shares"].append([name, share])
+            turn.fold.settings.changed(body)
+            turn.add("set", body)
+        _LOGGER.info("study %r: a share of %g of the asks is handed to the rule %r", self.name, share, name)
 
     def clipped(self) -> dict[Label, int]:
         """Count the outcomes that the scale has clipped, because they are outside its domain.

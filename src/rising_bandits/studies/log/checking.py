@@ -9,8 +9,9 @@ import numpy as np
 
 from rising_bandits import _checks
 from rising_bandits.errors import InputError
-from rising_bandits.studies.log.events import MOST_ROUNDS, Event, check_key
+from rising_bandits.studies.log.events import MOST_PRIOR, MOST_ROUNDS, Event, check_key, check_metadata, check_source
 from rising_bandits.studies.log.fold import Fold
+from rising_bandits.studies.log.least import check_least
 from rising_bandits.studies.log.log import Log
 from rising_bandits.studies.log.telling import tell_body
 from rising_bandits.studies.settings import problem_body
@@ -51,6 +52,8 @@ def check(log: Log, fold: Fold, reader: Reader | None, event: Event) -> None:
                 raise InputError("a feasible super arm must be left without the retired arms")
         elif event.kind == "import":
             _check_import(fold, body)
+        elif event.kind == "prior":
+            _check_prior(fold, body)
 
 
 def _check_problem(log: Log, body: dict[str, Any], key_of: Any) -> None:
@@ -64,6 +67,9 @@ def _check_problem(log: Log, body: dict[str, Any], key_of: Any) -> None:
 def _check_set(log: Log, fold: Fold, body: dict[str, Any]) -> None:
     """Refuse settings that the study could not have."""
     settings = fold.settings.changed(body)
+    if "least" in body:
+        _known(fold, [key for key, _ in settings.least])
+        check_least(dict(settings.least))
     if not {"policy", "horizon"}.isdisjoint(body):
         # A policy that cannot decide about the problem raises here.
         kind = log.kind(settings.policy)
@@ -79,9 +85,30 @@ def _check_ask(fold: Fold, event: Event) -> None:
     if not fold.arms.problem.oracle.is_feasible(arms):
         raise InputError(f"the arms {_named(fold, keys)} are not a feasible super arm")
     off = fold.retired.union(_known(fold, event.body.get("off", []), distinct=False))
-    check_key(event.body.get("key"))
-    if not off.isdisjoint(keys):
+    _check_said(fold, event.body)
+    if "by" not in event.body and not off.isdisjoint(keys):
         raise InputError(f"the arms {_named(fold, sorted(off.intersection(keys)))} were retired or unavailable")
+
+
+def _check_said(fold: Fold, body: dict[str, Any]) -> None:
+    """Refuse what an ask says beside its arms if no study would have written it."""
+    check_key(body.get("key"))
+    for name in [*([body["by"]] if "by" in body else []), *body.get("offered", [])]:
+        check_source(name)
+    if "meta" in body:
+        check_metadata(body["meta"])
+    if "least" in body and body["least"] not in fold.used:
+        raise InputError(f"the arm {body['least']!r} has no least share")
+
+
+def _check_prior(fold: Fold, body: dict[str, Any]) -> None:
+    """Refuse a prior with wrong values or plays."""
+    raw = body["raw"]
+    if len(set(body["arms"])) < len(body["arms"]) or not len(body["arms"]) == len(raw) == len(body["plays"]):
+        raise InputError("a prior must name each arm once, with one outcome and one number of plays")
+    _check_values(body["value"], [fold.settings.scale.value(outcome, "prior")[1] for outcome in raw])
+    for plays in body["plays"]:
+        _checks.integer("plays", plays, low=1, high=MOST_PRIOR)
 
 
 def _check_tell(log: Log, fold: Fold, reader: Reader | None, event: Event) -> None:

@@ -9,17 +9,24 @@ retire   arms that are not used until they are restored
 restore  retired arms that are used again
 reset    arms that restart: their plays are forgotten
 import   plays of arms that were made elsewhere
-set      settings that are different from here on: the policy, the scale, the horizon, the expiry
+prior    what is believed about arms: an outcome, and how many plays it is worth
+set      settings that are different from here on, such as the policy or the scale
 ======== ========================================================================
 
 Every arm has a key, which never changes, even if the problem does. Labels get keys in the order in which they first
 appear.
+
+The body of an ask may also hold ``by``, the name of the rule that decided instead of the study's policy; ``offered``,
+the rules among which was drawn; ``meta``, the caller's metadata; and ``least``, an arm whose least share made the
+decision.
 
 An arm *restarts* when its plays are forgotten: by a reset, or because it returns after a problem that lacked it.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rising_bandits.errors import InputError
@@ -27,15 +34,43 @@ from rising_bandits.errors import InputError
 if TYPE_CHECKING:
     from rising_bandits.studies.scales import Scale
 
-KINDS = ("problem", "ask", "piece", "tell", "retire", "restore", "reset", "import", "set")
+KINDS = ("problem", "ask", "piece", "tell", "retire", "restore", "reset", "import", "prior", "set")
 MOST_ROUNDS = 2**53
 """The largest number of rounds that a float can count exactly."""
+MOST_METADATA = 10_000
+"""The most characters of a decision's metadata as JSON."""
+MOST_PRIOR = 1_000_000
+"""The most plays that a prior may be worth."""
 
 
 def check_key(key: Any) -> None:
     """Refuse what cannot be the key of an ask; None is no key."""
     if key is not None and (not isinstance(key, str) or not 1 <= len(key) <= 200 or not key.isprintable()):
         raise InputError(f"key must be a text of 1 to 200 printable characters, or None, got {key!r}")
+
+
+def check_source(source: Any) -> None:
+    """Refuse what cannot be the name of who made a decision."""
+    if not isinstance(source, str) or not 1 <= len(source) <= 100 or not source.isprintable() or source == "study":
+        raise InputError(
+            f"the name of a rule or source must be 1 to 100 printable characters, and not 'study', got {source!r}"
+        )
+
+
+def check_metadata(metadata: Any) -> dict[str, Any]:
+    """The metadata of a decision as plain data; refuses what JSON cannot hold, and more than `MOST_METADATA`."""
+    wanted = f"metadata must be a mapping of texts to plain data that JSON can hold, at most {MOST_METADATA} characters"
+    if not isinstance(metadata, Mapping) or not all(isinstance(name, str) for name in metadata):
+        raise InputError(f"{wanted}, got {metadata!r}")
+    try:
+        text = json.dumps(dict(metadata), allow_nan=False, ensure_ascii=False)
+        text.encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"{wanted}: {error}") from None
+    if len(text) > MOST_METADATA:
+        raise InputError(f"{wanted}, got {len(text)} characters")
+    plain: dict[str, Any] = json.loads(text)
+    return plain
 
 
 class Event(NamedTuple):

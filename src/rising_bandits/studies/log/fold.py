@@ -44,7 +44,7 @@ Resolve = Callable[[dict[str, Any]], Problem]
 class Entry:
     """An entry of the reorder window: a decision with its outcomes so far, a late tell, or a control event.
 
-    Control events change the policy without a decision: problem, reset and import.
+    Control events change the policy without a decision: problem, reset, import and prior.
     """
 
     seq: int
@@ -67,6 +67,10 @@ class Entry:
     """The control event; None for decisions and late tells."""
     late: int = 0
     """The number of the decision that a late tell belongs to; 0 for other entries."""
+    by: str = ""
+    """The name of the rule that decided; empty if it was the study's policy."""
+    meta: dict[str, Any] | None = None
+    """The metadata of the decision."""
     past: tuple[int, ...] = ()
     """Arms of a late tell that restarted, or left the problem, after the ask. Their outcomes are not learnt."""
     _feedback: tuple[Arms, Ints, Floats, int] | None = field(default=None, init=False, repr=False, compare=False)
@@ -123,6 +127,13 @@ class Entry:
         return self._place[1]
 
     @staticmethod
+    def asked(event: Event) -> Entry:
+        """The entry of a decision, from its ask."""
+        assert event.decision is not None
+        by, meta = event.body.get("by", ""), event.body.get("meta")
+        return Entry(event.seq, event.decision, tuple(event.body["arms"]), event.at, by=by, meta=meta)
+
+    @staticmethod
     def too_late(event: Event) -> Entry:
         """The entry of a late tell, without the outcomes that were learnt before or are not learnt at all."""
         entry = Entry(event.seq, arms=tuple(event.body["of"]), rounds=0 if event.body.get("again") else 1)
@@ -132,6 +143,15 @@ class Entry:
         skipped = {*entry.past, *event.body.get("told", ())}
         entry.values = {key: value for key, value in values_of(event.body).items() if key not in skipped}
         return entry
+
+
+def believe(policy: Policy, arm: int, value: float, plays: int) -> None:
+    """Let a policy take a belief for so many equal plays of an arm. The noise that it measures stays as it is."""
+    noise = getattr(getattr(policy, "_rule", None), "noise", None)
+    before = noise.copy() if isinstance(noise, np.ndarray) else None
+    policy.absorb(arm, np.full(plays, value))
+    if before is not None:
+        policy._rule.noise[...] = before  # type: ignore[attr-defined]
 
 
 class Learned:
@@ -173,6 +193,10 @@ class Learned:
                 if key in arms.arm_of:
                     self.policy.absorb(arms.arm_of[key], np.asarray(values, dtype=np.float64))
             self.policy._pass_rounds(event.body["rounds"])
+        elif event.kind == "prior":
+            for key, value, plays in zip(event.body["arms"], event.body["value"], event.body["plays"], strict=True):
+                if key in arms.arm_of:
+                    believe(self.policy, arms.arm_of[key], value, plays)
 
 
 class Unlearned(Learned):
@@ -216,6 +240,10 @@ class Fold:
         self.retired: set[int] = set()
         self.began: dict[int, int] = {}
         """The event of the last restart of each arm, by key. Arms that never restarted are missing."""
+        self.own = 0
+        """How many decisions the study's own policy has made."""
+        self.used: dict[int, int] = {}
+        """For each arm with a least share, by key: ``own`` when it was last used, or when its share was set."""
         self.clipped: Counter[int] = Counter()
         """How many outcomes of each arm were clipped by the scale, by key."""
         self.keys: dict[str, tuple[int, int]] = {}
@@ -266,7 +294,7 @@ class Fold:
         """Apply the next event."""
         if self.rescaled is not None:
             event = revalued(event, self.rescaled)
-        if self.settings.scale.clip and "raw" in event.body:
+        if self.settings.scale.clip and "raw" in event.body and event.kind != "prior":
             self._clip(event)
         self.seq, self.digest = event.seq, event.digest or None
         self.at = max(self.at, event.at)
@@ -276,7 +304,8 @@ class Fold:
             self.decisions = event.decision
             if (key := event.body.get("key")) is not None:
                 self._remember(key, event.decision)
-            self._push(Entry(event.seq, event.decision, tuple(event.body["arms"]), event.at))
+            self._use(event)
+            self._push(Entry.asked(event))
         elif event.kind in ("tell", "piece"):
             assert event.decision is not None
             entry = self.waiting.get(event.decision)
@@ -309,8 +338,18 @@ class Fold:
             self.rescaled = self.settings.scale
             for entry in self.window:
                 entry.rescale(self.settings.scale)
+        if "least" in event.body:
+            self.used = {key: self.used.get(key, self.own) for key, _ in self.settings.least}
         if not {"policy", "horizon", "scale"}.isdisjoint(event.body):
             self.forget(event.seq)
+
+    def _use(self, event: Event) -> None:
+        """Note which arms with a least share a decision uses."""
+        if "by" not in event.body:
+            self.own += 1
+            for key in event.body["arms"]:
+                if key in self.used:
+                    self.used[key] = self.own
 
     def freeze(self, rescaled: Scale | None) -> None:
         """Pass over changes of settings from now on; all values are those of a scale, if one is given."""

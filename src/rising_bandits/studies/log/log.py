@@ -346,6 +346,10 @@ class Log:
         """The key of an arm of the present problem, by its label or another of its names."""
         return fold.arms.keys[fold.arms.problem.index(label)]
 
+    def keys(self, fold: Fold, labels: Sequence[Label]) -> list[int]:
+        """The keys of the arms that some labels or other names stand for, each once."""
+        return list(dict.fromkeys(self.key(fold, label) for label in labels))
+
     def keep_snapshot(self, fold: Fold) -> None:
         """Write a snapshot if enough events have happened since the last one."""
         if not (self._unreadable or self._due(fold, self._snapshot_seq)):
@@ -391,7 +395,4 @@ def study_time(fold: Fold, reader: Reader) -> float:
     return max(fold.at, reader.now)
 
 
-def asked(event: Event) -> Entry:
-    """The entry of a decision, from its ask."""
-    assert event.decision is not None
-    return Entry(event.seq, event.decision, tuple(event.body["arms"]), event.at)
+asked = Entry.asked

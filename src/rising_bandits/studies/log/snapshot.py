@@ -44,6 +44,8 @@ def dump(fold: Fold) -> bytes:
         "settings": fold.settings.since(),
         "rescaled": fold.rescaled is not None,
         "clipped": list(fold.clipped.items()),
+        "own": fold.own,
+        "used": list(fold.used.items()),
         "keys": [[key, *found] for key, found in fold.keys.items()],
         "problem": fold.settled.arms.body,
         "policy": saving.sealed({**fold.settled.policy.state(), "problem": None}),
@@ -83,6 +85,7 @@ def _load(text: bytes, kind: Callable[[str], type[Policy]], resolve: Resolve, se
     # Older snapshots lack these two.
     fold.at, fold.digest = data.get("at", 0.0), data.get("digest")
     fold.tally = Tally.load(data["tally"])
+    fold.own, fold.used = data.get("own", fold.decisions), dict(data.get("used", ()))
     fold.clipped = Counter(dict(data.get("clipped", ())))
     fold.retired, fold.began = set(data["retired"]), dict(data["began"])
     fold.keys = {str(key): (int(first), int(count)) for key, first, count in data.get("keys", ())}
@@ -107,6 +110,8 @@ def _entry(entry: Entry) -> dict[str, Any]:
         "control": entry.control,
         "late": entry.late,
         "past": list(entry.past),
+        "by": entry.by,
+        "meta": entry.meta,
     }
 
 
@@ -117,5 +122,6 @@ def _from(data: dict[str, Any]) -> Entry:
     entry.told, entry.told_at = [dict(told) for told in data["told"]], data["told_at"]
     entry.closed, entry.rounds, entry.late = data["closed"], data["rounds"], data["late"]
     entry.past = tuple(data["past"])
+    entry.by, entry.meta = data.get("by", ""), data.get("meta")
     entry.control = None if data["control"] is None else Event(*data["control"])
     return entry

@@ -67,7 +67,8 @@ def tell_body(
             kept = f"what was told before that stands ({_said(fold, told)}), its other arms do not count as played"
         raise ExpiredError(f"decision {entry.decision} expired {late:g} s after it was asked for; {kept}")
     body = outcomes_body(raw, values)
-    if moved or entry.decision not in fold.waiting:
+    # A decision that is recorded with its outcomes is newer than the fold.
+    if moved or (entry.decision not in fold.waiting and entry.decision <= fold.decisions):
         body |= _late_body(fold, entry, raw, told)
     return body
 

@@ -180,7 +180,14 @@ HEADINGS = ("arm", "plays", AVERAGE, IMPROVEMENT, BONUS, "index")
 
 
 def explain_choice(
-    policy: Policy, arms: Ints, mask: Bools | None, scale: Scale, *, study: str, decision: int
+    policy: Policy,
+    arms: Ints,
+    mask: Bools | None,
+    scale: Scale,
+    *,
+    study: str,
+    decision: int,
+    notes: Sequence[str] = (),
 ) -> Explanation:
     """Explain why a policy chose these arms.
 
@@ -196,6 +203,8 @@ def explain_choice(
         The scale of the study.
     study, decision
         The name of the study and the id of the decision.
+    notes
+        Remarks for the reader.
 
     Returns
     -------
@@ -204,7 +213,7 @@ def explain_choice(
     """
     problem, indices = policy.problem, policy.indices()
     plays, wanted = getattr(policy, "plays", None), getattr(policy, "first_plays", 0)
-    notes = []
+    notes = list(notes)
     learns = isinstance(policy, RulePolicy)
     if isinstance(policy, SuperArmPolicy):
         sets = problem.oracle.super_arms()
@@ -224,7 +233,7 @@ def explain_choice(
         others = [] if other is None else problem.ordered(other).tolist()
     if not learns:
         notes.append("this policy does not learn; it decides by a fixed rule")
-    elif plays is not None and any(plays[unit] < wanted for unit in units):
+    elif not notes and plays is not None and any(plays[unit] < wanted for unit in units):
         often = "once" if wanted == 1 else f"{wanted} times"
         notes.append(f"every arm is played {often} first; this decision was made for that, not by the indices")
     if not problem.exact and learns:

@@ -57,6 +57,9 @@ def export_history(log: Log, path: Path) -> Path:
     table = history(log)
     table["arm"] = [str(arm) for arm in table["arm"]]
     table["super_arm"] = [[str(arm) for arm in arms] for arms in table["super_arm"]]
+    if suffix == ".parquet":
+        # A column of Parquet has one type, and metadata may have any.
+        table["metadata"] = [json.dumps(said) for said in table["metadata"]]
     with replacing(path) as aside:
         if suffix == ".parquet":
             table.to_parquet(aside, index=False)

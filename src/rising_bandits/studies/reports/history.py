@@ -20,6 +20,9 @@ from rising_bandits.studies.storage.base import Reader
 from rising_bandits.theory.logs import read_logs
 
 COLUMNS = ["decision_id", "arm", "play", "outcome", "value", "round", "asked_at", "told_at", "super_arm", "forgotten"]
+COLUMNS += ["source", "metadata"]
+IMPORTED = "import"
+"""The source of imported plays."""
 _TOLD_AT, _FORGOTTEN = COLUMNS.index("told_at"), COLUMNS.index("forgotten")
 
 
@@ -81,7 +84,15 @@ def history(log: Log, last: int | None = None, since: Any = None) -> Any:
         table[column] = table[column].astype("datetime64[us, UTC]")
     numbers = {"play": "int64", "round": "int64", "outcome": "float64", "value": "float64"}
     return table.astype(
-        {"decision_id": "Int64", "arm": "object", **numbers, "super_arm": "object", "forgotten": "bool"}
+        {
+            "decision_id": "Int64",
+            "arm": "object",
+            **numbers,
+            "super_arm": "object",
+            "forgotten": "bool",
+            "source": "object",
+            "metadata": "object",
+        }
     )
 
 
@@ -123,7 +134,7 @@ def _rows(log: Log, reader: Reader, fold: Fold, begun: Counter[int], now: Fold) 
                 yield from _imported(entry.control, tally, labels, begun)
             begun.update(tally.ending(entry.control))
         else:
-            number, asked_at, arms, told = _report(log, reader, entry, now)
+            number, asked_at, arms, told, said = _report(log, reader, entry, now)
             names = [labels[key] for key in arms]
             for key in arms:
                 past = key in entry.past
@@ -131,7 +142,7 @@ def _rows(log: Log, reader: Reader, fold: Fold, begun: Counter[int], now: Fold) 
                     play = (tally.ended if past else tally.plays)[key] + 1
                     at, raw, value = told[key]
                     rounds = tally.rounds + entry.rounds
-                    yield [number, key, play, raw, value, rounds, asked_at, at, names, past, begun[key]]
+                    yield [number, key, play, raw, value, rounds, asked_at, at, names, past, *said, begun[key]]
         tally.take(entry)
 
 
@@ -141,13 +152,14 @@ def _imported(event: Event, tally: Tally, labels: list[Label], begun: Counter[in
     for key, raw, values in zip(event.body["arms"], event.body["raw"], event.body["value"], strict=True):
         for outcome, value in zip(raw, values, strict=True):
             plays[key] += 1
-            yield [None, key, plays[key], outcome, value, 0, None, event.at, [labels[key]], False, begun[key]]
+            row = [None, key, plays[key], outcome, value, 0, None, event.at, [labels[key]], False, IMPORTED, {}]
+            yield [*row, begun[key]]
 
 
 def _report(
     log: Log, reader: Reader, entry: Entry, now: Fold
-) -> tuple[int, float, tuple[int, ...], dict[int, tuple[float, float, float]]]:
-    """The number of a decision, the time of its ask, its arms, and (time, outcome, value) of each told arm by key."""
+) -> tuple[int, float, tuple[int, ...], dict[int, tuple[float, float, float]], tuple[str, dict[str, Any]]]:
+    """The number of a decision, the time of its ask, its arms, (time, outcome, value) by key, source and metadata."""
     told: dict[int, tuple[float, float, float]] = {}
     if entry.late:
         ask, *others = reader.of_decision(log.number, entry.late)
@@ -155,10 +167,11 @@ def _report(
             values = values_of(event.body)
             # A final tell may repeat outcomes of a piece. They were learnt from the piece.
             told = {key: (event.at, raw, values[key]) for key, raw in raw_of(event.body).items()} | told
-        return entry.late, ask.at, tuple(ask.body["arms"]), told
+        asked = Entry.asked(ask)
+        return entry.late, ask.at, asked.arms, told, (asked.by or "study", asked.meta or {})
     for at, part in zip(entry.told_at, entry.told, strict=True):
         told = {key: (at, raw, (entry.values or {})[key]) for key, raw in part.items()} | told
-    return entry.decision, entry.asked_at, entry.arms, told
+    return entry.decision, entry.asked_at, entry.arms, told, (entry.by or "study", entry.meta or {})
 
 
 def read_plays(logs: Any, scale: Scale) -> list[tuple[Label, list[float], list[float]]]:

@@ -21,6 +21,7 @@ import numpy as np
 from rising_bandits.errors import InputError
 from rising_bandits.policies.policy import Policy
 from rising_bandits.studies.log.arms import Arms
+from rising_bandits.studies.log.deciding import Decider
 from rising_bandits.studies.log.events import Event
 from rising_bandits.studies.log.fold import Fold, Learned
 from rising_bandits.studies.log.log import Log
@@ -115,14 +116,17 @@ def _agreement(log: Log, first: Event, events: list[Event], policy: Policy, now:
     compared = agreed = 0
     for event in events:
         if event.kind == "ask" and event.decision is not None:
-            live, mask = fold.live, fold.mask(event.body.get("off", ()))
-            live.policy.rng = log.settings.rng(event.decision)
-            underway = fold.underway(settings, event.at)
-            arms = live.policy.select(mask, underway)
+            if "by" in event.body:
+                # A rule of the user's decided, so there is nothing to agree with.
+                fold.apply(event)
+                continue
+            arms, _ = Decider(fold, settings, event.at, event.body.get("off", ())).choose(event.decision)
             compared += 1
             agreed += set(arms.tolist()) == {fold.arms.arm_of[key] for key in event.body["arms"]}
         elif event.kind == "set":
             settings = settings.changed(event.body)
+            if "least" in event.body:
+                fold.used = {key: fold.used.get(key, fold.own) for key, _ in settings.least}
         fold.apply(event)
     return compared, agreed
 
@@ -153,7 +157,11 @@ def _own_way(log: Log, first: Event, events: list[Event], policy: Policy, now: F
     earned, there = [], []
     same = 0
     stopped: str | None = None
+    learned = Learned(policy, Arms(problem, first.body))
     for entry in (entry for entry in order if entry.rounds):
+        if entry.control is not None:
+            learned.take(entry, log.resolve)
+            continue
         number = entry.decision or entry.late
         mask = np.zeros(problem.n_arms, dtype=np.bool_)
         mask[blocked[number]] = True
@@ -173,7 +181,7 @@ def _own_way(log: Log, first: Event, events: list[Event], policy: Policy, now: F
         logged.update(list(told))
     return {
         "rounds": len(earned),
-        "logged_rounds": sum(entry.rounds for entry in order),
+        "logged_rounds": sum(entry.rounds for entry in order if entry.control is None),
         "reward": float(np.mean(earned)) if earned else None,
         "logged_reward": float(np.mean(there)) if there else None,
         "same_plays": same,

@@ -1,0 +1,88 @@
+"""Decisions: the super arms that a study in some state chooses next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rising_bandits._checks import Ints
+from rising_bandits.policies.levels import RulePolicy
+from rising_bandits.policies.policy import Policy
+from rising_bandits.policies.rules.operations import update
+from rising_bandits.policies.rules.terms import AVERAGE
+from rising_bandits.studies.log.fold import Fold
+from rising_bandits.studies.log.least import Duties, through
+
+if TYPE_CHECKING:
+    from rising_bandits.studies.settings import Settings
+
+
+class Decider:
+    """Chooses super arms for a study in the state of a fold. The fold is not changed.
+
+    Parameters
+    ----------
+    fold
+        The state.
+    settings
+        The settings in force.
+    now
+        The time, in seconds since 1970.
+    off
+        The keys of arms that may not be used.
+    """
+
+    def __init__(self, fold: Fold, settings: Settings, now: float, off: Sequence[int] = ()) -> None:
+        self._settings = settings
+        self._mask = fold.mask(off)
+        self._underway = fold.underway(settings, now)
+        self.policy: Policy = fold.live.policy
+        """The policy that chooses: the live one, or a copy that has seen the open decisions as expected."""
+        if settings.spread:
+            self.policy = self.policy.copy()
+            for arms in self._underway:
+                expect(self.policy, arms)
+        arm_of = fold.arms.arm_of
+        least = {arm_of[key]: share for key, share in settings.least if key in arm_of}
+        used = {arm_of[key]: own for key, own in fold.used.items() if key in arm_of}
+        self._duties = Duties(least, used, fold.own, self._mask) if least else None
+
+    def choose(self, number: int) -> tuple[Ints, int | None]:
+        """The arms of a decision, ascending, and the arm whose least share made the choice (None if none did)."""
+        self.policy.rng = self._settings.later_rng(number)
+        arms, forced = self.policy.select(self._mask, self._underway), None
+        if self._duties is not None and not self._duties.holds(arms):
+            wanted = self._duties.first()
+            for arm in wanted:
+                found = through(self.policy, arm, wanted, self._mask)
+                if found is not None:
+                    # The policy's own choice may use the arm too.
+                    arms, forced = (arms, None) if arm in arms else (found, arm)
+                    break
+        return arms, forced
+
+    def take(self, arms: Ints, *, own: bool = True) -> None:
+        """Note a decision that was made, so that the next one takes it into account."""
+        self._underway.add(arms)
+        if self._settings.spread:
+            expect(self.policy, arms)
+        if own and self._duties is not None:
+            self._duties.take(arms)
+
+
+def expect(policy: Policy, arms: Ints) -> None:
+    """Let a policy take for granted that a super arm comes back with the recent averages of its arms.
+
+    Arms without an average are left out. Policies without averages draw at random, and are not changed.
+    """
+    terms = policy.terms() if isinstance(policy, RulePolicy) else None
+    if not isinstance(policy, RulePolicy) or terms is None:
+        return
+    average = terms[AVERAGE]
+    for unit in np.atleast_1d(policy._units(arms)).tolist():
+        if np.isfinite(average[unit]):
+            policy._make_room(1)
+            update(policy._rule, unit, min(max(float(average[unit]), 0.0), 1.0))
+    policy._round += 1
