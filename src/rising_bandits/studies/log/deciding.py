@@ -53,14 +53,15 @@ class Decider:
         """The arms of a decision, ascending, and the arm whose least share made the choice (None if none did)."""
         self.policy.rng = self._settings.later_rng(number)
         arms, forced = self.policy.select(self._mask, self._underway), None
-        if self._duties is not None and not self._duties.holds(arms):
-            wanted = self._duties.first()
-            for arm in wanted:
-                found = through(self.policy, arm, wanted, self._mask)
-                if found is not None:
-                    # The policy's own choice may use the arm too.
-                    arms, forced = (arms, None) if arm in arms else (found, arm)
-                    break
+        due = [] if self._duties is None else self._duties.due()
+        for arm in due:
+            if arm in arms:
+                # The policy's own choice uses the arm too.
+                break
+            found = through(self.policy, arm, due, self._mask)
+            if found is not None:
+                arms, forced = found, arm
+                break
         return arms, forced
 
     def take(self, arms: Ints, *, own: bool = True) -> None:
