@@ -36,7 +36,7 @@ from rising_bandits.policies import (
     Tour,
 )
 from rising_bandits.problems import Problem, Reward, Task, tasks
-from rising_bandits.simulation import Run, Simulation, simulate
+from rising_bandits.simulation import Run, Simulation, identify, simulate
 from rising_bandits.theory import OptimalConstant, optimal_constant
 
 if TYPE_CHECKING:
@@ -75,6 +75,7 @@ __all__ = [
     "TooManySuperArmsError",
     "Tour",
     "curves",
+    "identify",
     "optimal_constant",
     "oracles",
     "policies",

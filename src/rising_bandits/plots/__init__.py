@@ -9,6 +9,7 @@ from typing import Any
 
 from rising_bandits.plots.benchmark import draw_frontier, draw_map, draw_ranks, plot_frontier, plot_map, plot_ranks
 from rising_bandits.plots.diagnosis import draw_diagnosis, plot_diagnosis
+from rising_bandits.plots.identification import draw_identification, plot_identification
 from rising_bandits.plots.overview import plot_overview
 from rising_bandits.plots.recorded import plot_recording
 from rising_bandits.plots.regret import draw_regret, plot_regret, regret_bands
@@ -19,6 +20,7 @@ __all__ = [
     "draw_curves",
     "draw_diagnosis",
     "draw_frontier",
+    "draw_identification",
     "draw_map",
     "draw_ranks",
     "draw_regret",
@@ -26,6 +28,7 @@ __all__ = [
     "look",
     "plot_diagnosis",
     "plot_frontier",
+    "plot_identification",
     "plot_map",
     "plot_overview",
     "plot_ranks",

@@ -15,13 +15,13 @@ from rising_bandits.problems.base import Problem
 
 @dataclass(kw_only=True, eq=False)
 class ExploreThenCommit(BaseArmPolicy):
-    r"""Every base arm is played :math:`m` times; then the super arm with the best means is played for ever.
+    r"""Every base arm is played equally often; then the super arm with the best means is played for ever.
 
-    The mean of an arm is that of its first :math:`m` outcomes. By default :math:`m = \lceil (T/K)^{2/3} (\log T)^{1/3}
-    \rceil` for :math:`T` rounds and :math:`K` base arms, which gives a regret of order :math:`T^{2/3}` on single flat
-    arms (Slivkins, *Introduction to Multi-Armed Bandits*, Section 1.2). While it explores, it plays super arms with
-    many arms that still need plays. Exploration ends after :math:`mK` rounds at the latest, also if an arm cannot be
-    reached.
+    Each base arm gets :math:`m` plays, and its mean is that of its first :math:`m` outcomes. By default :math:`m =
+    \lceil (T/K)^{2/3} (\log T)^{1/3} \rceil` for :math:`T` rounds and :math:`K` base arms, which gives a regret of
+    order :math:`T^{2/3}` on single flat arms (Slivkins, *Introduction to Multi-Armed Bandits*, Section 1.2). While it
+    explores, it plays super arms with many arms that still need plays. Exploration ends after :math:`mK` rounds at the
+    latest, also if an arm cannot be reached.
 
     It assumes flat arms. It takes O(1) memory per arm.
 

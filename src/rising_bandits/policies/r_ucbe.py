@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from rising_bandits import _checks
 from rising_bandits._checks import Floats
 from rising_bandits.policies.cure_ucb import known_horizon
 from rising_bandits.policies.levels import BaseArmPolicy
 from rising_bandits.policies.rules.projected import Projected, make_projected
+from rising_bandits.policies.rules.terms import AVERAGE, IMPROVEMENT
 from rising_bandits.problems.base import Problem
 
 
@@ -29,7 +32,8 @@ class RUCBE(BaseArmPolicy):
 
     It assumes means that rise and are concave in an arm's own plays, noise that is ``sigma``-subgaussian, and a known
     budget. The paper has single arms and keeps an improvement below 0. Here the oracle chooses the super arm from the
-    indices, both to play and to recommend, and an improvement below 0 is replaced by 0. The right :math:`a` depends on
+    indices, and an improvement below 0 is replaced by 0. `recommend` leaves out the bonus; with it, arms that were
+    played little were recommended too often. The right :math:`a` depends on
     the instance; the default is ours.
 
     Parameters
@@ -57,7 +61,7 @@ class RUCBE(BaseArmPolicy):
 
     epsilon: float = 0.25
     sigma: float = 0.01
-    exploration: float = 50.0
+    exploration: float = 10.0
 
     def __post_init__(self) -> None:
         self.epsilon = _checks.number("epsilon", self.epsilon, low=0.0, high=0.5, open_low=True, open_high=True)
@@ -76,4 +80,5 @@ class RUCBE(BaseArmPolicy):
         )
 
     def _worth(self) -> Floats:
-        return self.indices()
+        parts = self.terms()
+        return np.asarray(parts[AVERAGE] + parts[IMPROVEMENT]) if parts else self.indices()

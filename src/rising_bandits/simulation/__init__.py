@@ -1,5 +1,16 @@
-"""Simulations: the loop, the environments that it plays in, and the records of a run."""
+"""Simulations: the loop, the environments that it plays in, the records of a run, and recommendations judged."""
 
+from rising_bandits.simulation.identification import ErrorRate, Identification, best_after, error_rate, identify
 from rising_bandits.simulation.run import Run, Simulation, checkpoints, simulate
 
-__all__ = ["Run", "Simulation", "checkpoints", "simulate"]
+__all__ = [
+    "ErrorRate",
+    "Identification",
+    "Run",
+    "Simulation",
+    "best_after",
+    "checkpoints",
+    "error_rate",
+    "identify",
+    "simulate",
+]
