@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help reproduce test check bench docs clean
+.PHONY: help page reproduce test check bench docs clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /: /'
@@ -30,6 +30,9 @@ check: $(READY)
 bench: $(READY)  ## speed as ratios to a C yardstick, printed and written to results/bench.json
 	$(BIN)/python bench/bench.py
 	$(BIN)/python bench/studies.py
+
+page:  ## the web page of the service, built from page/ (needs node and npm)
+	cd page && npm ci --ignore-scripts --no-audit --no-fund && npm run build
 
 docs: $(READY)  ## the documentation as a site, in docs/_build/html
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html

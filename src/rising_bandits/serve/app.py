@@ -19,6 +19,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from rising_bandits.serve import problems, routes
+from rising_bandits.serve.chronicle import Chronicle
 from rising_bandits.serve.guard import Guard
 from rising_bandits.serve.hub import Hub
 from rising_bandits.serve.limits import Limits
@@ -49,6 +50,10 @@ class State:
     def __init__(self, hub: Hub, guard: Guard, limits: Limits) -> None:
         self.hub, self.guard, self.limits = hub, guard, limits
         self.metrics = Metrics()
+        self.chronicles: dict[str, tuple[int, Chronicle]] = {}
+        self.news = asyncio.Event()
+        """Set when a batch was stored, and then replaced by a new one."""
+        self.streams = 0
         self.underway = 0
         self.started = time.time()
 
@@ -73,7 +78,7 @@ class _Endpoint:
         finally:
             state.underway -= 1
         state.metrics.count(operation.name, answer.status, time.perf_counter() - begun)
-        await _send(answer, send)
+        await _send(answer, receive, send)
 
     async def _answer(self, scope: Scope, receive: Receive) -> Answer:
         """The answer to a request."""
@@ -152,7 +157,34 @@ def problem_answer(error: Exception, where: str) -> Answer:
     return Answer(_ENCODER.encode(refused.problem()), refused.status, problems.TYPE.decode(), refused.headers)
 
 
-async def _send(answer: Answer, send: Send) -> None:
+async def _gone(receive: Receive) -> None:
+    """Wait until the client has closed the connection."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _stream(pieces: AsyncIterator[bytes], receive: Receive, send: Send) -> None:
+    """Send the pieces of a stream until there are no more, or the client is gone."""
+    gone = asyncio.ensure_future(_gone(receive))
+    try:
+        while True:
+            piece = asyncio.ensure_future(anext(pieces))
+            await asyncio.wait({piece, gone}, return_when=asyncio.FIRST_COMPLETED)
+            if not piece.done():
+                piece.cancel()
+                with contextlib.suppress(asyncio.CancelledError, StopAsyncIteration):
+                    await piece
+                return
+            try:
+                await send({"type": "http.response.body", "body": piece.result(), "more_body": True})
+            except StopAsyncIteration:
+                return
+    finally:
+        gone.cancel()
+        await pieces.aclose()  # type: ignore[attr-defined]
+
+
+async def _send(answer: Answer, receive: Receive, send: Send) -> None:
     """Send an answer."""
     headers = [(b"content-type", answer.type.encode()), *_ALWAYS]
     if answer.headers:
@@ -166,9 +198,7 @@ async def _send(answer: Answer, send: Send) -> None:
         await send({"type": "http.response.body", "body": answer.body})
         return
     await send({"type": "http.response.body", "body": answer.body, "more_body": True})
-    async with contextlib.aclosing(answer.stream) as pieces:  # type: ignore[type-var]
-        async for piece in pieces:
-            await send({"type": "http.response.body", "body": piece, "more_body": True})
+    await _stream(answer.stream, receive, send)
     await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 

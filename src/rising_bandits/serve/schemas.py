@@ -194,6 +194,28 @@ class ArmsBody(Struct, forbid_unknown_fields=True):
     arms: Annotated[Texts, Meta(min_length=1)]
 
 
+class Change(Struct, forbid_unknown_fields=True):
+    """A change of a study: one or more of these."""
+
+    retire: Texts = []
+    restore: Texts = []
+    reset: Texts = []
+    mask: Annotated[Texts, Meta(description="Arms that would be unavailable for one decision.")] = []
+    policy: PolicyChoice | None = None
+    horizon: Annotated[int, Meta(ge=1, le=2**53)] | UnsetType | None = UNSET
+    expires: Annotated[float, Meta(gt=0)] | UnsetType | None = UNSET
+    scale: ScaleChoice | None = None
+
+
+class SettingsBody(Struct, forbid_unknown_fields=True):
+    """Settings that are different from now on; those left out stay."""
+
+    policy: PolicyChoice | None = None
+    horizon: Annotated[int, Meta(ge=1, le=2**53)] | UnsetType | None = UNSET
+    expires: Annotated[float, Meta(gt=0)] | UnsetType | None = UNSET
+    scale: ScaleChoice | None = None
+
+
 class Done(Struct):
     """A change that is stored."""
 
@@ -272,3 +294,5 @@ class WhoAmI(Struct):
     rights: list[str]
     tokens: bool
     """Whether the service needs tokens at all."""
+    results: bool = False
+    """Whether the page shows results of runs instead of studies."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from importlib import import_module
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rising_bandits.serve.app import State
 
-_MODULES = ("live", "studies", "reports", "changes", "health", "session", "documentation")
+_MODULES = ("live", "studies", "reports", "changes", "health", "page", "stream", "session", "documentation")
 """The modules, in the order of the documentation."""
 
 
@@ -23,4 +24,11 @@ def load() -> None:
 @contextlib.asynccontextmanager
 async def background(state: State) -> AsyncIterator[None]:
     """Run what runs beside the requests, for as long as the service does."""
+
+    def written(_: object) -> None:
+        # Whoever waits now is woken; whoever comes later waits for the next batch.
+        state.news.set()
+        state.news = asyncio.Event()
+
+    state.hub.listeners.append(written)
     yield

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from rising_bandits import _checks
 from rising_bandits._checks import Floats
 from rising_bandits.policies.policy import Policy
 from rising_bandits.problems.base import Label
@@ -93,6 +95,25 @@ class Reporting(Calls):
             policy = then.live.policy.copy()
             policy.rng = then.settings.rng(entry.decision)
             return reasons(policy, then.settings.scale)
+
+    def events(self, *, after: int = 0, limit: int = 20_000) -> list[Event]:
+        """List events of the log, oldest first.
+
+        Parameters
+        ----------
+        after
+            The number of the last event that is not wanted; 0 for none.
+        limit
+            The most events of one call.
+
+        Returns
+        -------
+        list of Event
+            The events, as the log has them: arms by their keys.
+        """
+        start = _checks.integer("after", after, low=0)
+        with self._log.look() as (_, reader):
+            return list(islice(reader.later(self._log.number, start), _checks.integer("limit", limit, low=1)))
 
     def explain(self, decision: int | Decision) -> Explanation:
         """Explain why a decision was made, from what was known when it was asked for.

@@ -1,0 +1,70 @@
+// One chart, drawn by ECharts as SVG, with a description for screen readers.
+import { useEffect, useRef } from "preact/hooks";
+import * as echarts from "echarts/core";
+import { BarChart, GraphChart, LineChart } from "echarts/charts";
+import { AriaComponent, GridComponent, LegendComponent, TooltipComponent } from "echarts/components";
+import { SVGRenderer } from "echarts/renderers";
+
+echarts.use([BarChart, GraphChart, LineChart, AriaComponent, GridComponent, LegendComponent, TooltipComponent, SVGRenderer]);
+
+export const COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6BB1", "#7F7F7F"];
+export const escape = (text) => echarts.format.encodeHTML(String(text));
+
+export function ink() {
+  const style = getComputedStyle(document.documentElement);
+  const of = (name) => style.getPropertyValue(name).trim();
+  return { ink: of("--ink"), faint: of("--faint"), line: of("--line"), card: of("--card"), main: of("--main"), good: of("--good"), bad: of("--bad") };
+}
+
+function dressed(option) {
+  const look = ink();
+  const axis = (given) => ({
+    axisLine: { lineStyle: { color: look.line } }, splitLine: { lineStyle: { color: look.line, opacity: 0.6 } },
+    nameTextStyle: { color: look.faint }, ...given, axisLabel: { color: look.faint, hideOverlap: true, ...given.axisLabel },
+  });
+  const each = (given) => (Array.isArray(given) ? given.map(axis) : given && axis(given));
+  return {
+    animation: false, textStyle: { color: look.ink, fontFamily: "system-ui, Roboto, sans-serif" }, color: COLOURS,
+    ...option,
+    legend: option.legend && { textStyle: { color: look.ink, fontFamily: "system-ui, Roboto, sans-serif" }, type: "scroll", itemGap: 16, itemWidth: 14, ...option.legend },
+    tooltip: option.tooltip && { backgroundColor: look.card, borderColor: look.line, textStyle: { color: look.ink }, confine: true, ...option.tooltip },
+    xAxis: each(option.xAxis), yAxis: each(option.yAxis),
+  };
+}
+
+export function Chart({ option, label, kind = "", onPick }) {
+  const spot = useRef(null);
+  const chart = useRef(null);
+  const pick = useRef(onPick);
+  pick.current = onPick;
+  useEffect(() => {
+    const made = echarts.init(spot.current, null, { renderer: "svg" });
+    chart.current = made;
+    made.on("click", (event) => pick.current && pick.current(event));
+    const watch = new ResizeObserver(() => made.resize());
+    watch.observe(spot.current);
+    return () => { watch.disconnect(); made.dispose(); };
+  }, []);
+  useEffect(() => { chart.current.setOption(dressed(option), true); }, [option]);
+  return <div class={`chart ${kind}`} ref={spot} role="img" aria-label={label} />;
+}
+
+// Curves over time; over the count of tells where all came within minutes.
+export function overTime(curves) {
+  const all = Object.values(curves).flatMap((points) => points.at);
+  const short = Math.max(...all) - Math.min(...all) < 600;
+  const moved = (points) => (short ? { ...points, at: points.at.map((_, i) => points.count.slice(0, i + 1).reduce((a, b) => a + b, 0)) } : points);
+  return { short, curves: Object.fromEntries(Object.entries(curves).map(([source, points]) => [source, moved(points)])) };
+}
+
+// A line with its band of two standard errors.
+export function band(name, points, colour, extra = {}) {
+  const low = points.at.map((at, i) => [at, points.mean[i] - 2 * points.error[i]]);
+  const wide = points.at.map((at, i) => [at, 4 * points.error[i]]);
+  const bare = { type: "line", stack: `band ${name}`, stackStrategy: "all", symbol: "none", silent: true, lineStyle: { opacity: 0 }, tooltip: { show: false } };
+  return [
+    { ...bare, name, data: low, color: colour },
+    { ...bare, name, data: wide, color: colour, areaStyle: { color: colour, opacity: 0.18 } },
+    { type: "line", name, data: points.at.map((at, i) => [at, points.mean[i]]), color: colour, symbol: points.at.length < 3 ? "circle" : "none", lineStyle: { width: 2 }, ...extra },
+  ];
+}

@@ -1,0 +1,163 @@
+"""The page in a real browser: it opens, follows, changes things, and shows labels as text."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+import time
+
+import pytest
+import uvicorn
+from service_kit import MAIN, make
+
+import rising_bandits as rb
+from rising_bandits.serve import Limits, Tokens, make_app
+
+CHROMIUM = next((path for path in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if path), None)
+NASTY = ["<b>bold</b>", "<img src=x onerror=alert(1)>", "'\"><script>alert(2)</script>", "plain"]
+PATIENCE = 60_000
+"""How many milliseconds the browser waits for anything; a busy machine is slow."""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if CHROMIUM is None:
+        pytest.skip("no chromium on the PATH; apt-get install chromium")
+    with sync_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def served(storage):
+    """A function that serves the storage on a free port and returns the address."""
+    ends = []
+
+    def start(app):
+        server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", lifespan="on"))
+        thread = threading.Thread(target=server.run)
+        thread.start()
+        while not server.started:
+            time.sleep(0.01)
+        ends.append((server, thread, app))
+        return f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+
+    yield start
+    for server, thread, app in ends:
+        rising = app.state.rising
+        rising.hub.draining.set()
+        server.should_exit = True
+        thread.join()
+
+
+@pytest.fixture
+def page(browser):
+    """A page that must log no error."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    context.set_default_timeout(PATIENCE)
+    made = context.new_page()
+    made.errors = []
+    made.on("pageerror", lambda error: made.errors.append(str(error)))
+    made.on("console", lambda said: made.errors.append(said.text) if said.type == "error" else None)
+    made.on("dialog", lambda dialog: (made.errors.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+    yield made
+    assert made.errors == []
+    context.close()
+
+
+def shot(page, name):
+    """Keep a picture where RISING_PICTURES says."""
+    if folder := os.environ.get("RISING_PICTURES"):
+        page.wait_for_timeout(500)
+        page.screenshot(path=f"{folder}/{name}.png", full_page=True)
+
+
+def play(study, rounds):
+    with study.group():
+        for _ in range(rounds):
+            decision = study.ask()
+            study.tell(decision, {arm: (hash(str(arm)) % 50) / 100 + 0.2 for arm in decision.super_arm})
+
+
+def test_the_page_opens_follows_and_retires_an_arm_by_clicking(storage, served, page):
+    study = make(storage)
+    play(study, 30)
+    address = served(make_app(storage, limits=Limits(rate=0)))
+    page.goto(address)
+    page.get_by_role("heading", name="routes").click()
+    page.wait_for_selector("#h-structure")
+    assert page.text_content("#decisions") == "30"
+    page.get_by_text("● live").wait_for()
+    page.get_by_text("Chosen:").wait_for()
+    # A tell of another process arrives by itself.
+    play(study, 1)
+    page.locator("#decisions", has_text="31").wait_for()
+    # Back to what was known at decision 3, by the keyboard.
+    page.focus("#scrub")
+    page.keyboard.press("Home")
+    page.get_by_role("heading", name="Why decision 1", exact=True).wait_for()
+    page.get_by_role("button", name="now").click()
+    # Retire an arm: first what it would do, then do it.
+    page.get_by_label("Arm", exact=True).select_option("b->c")
+    page.get_by_role("button", name="Preview").click()
+    page.get_by_text("The next decision").wait_for()
+    assert study.retired == []
+    page.get_by_role("button", name="Retire b->c").click()
+    page.get_by_text("Done: retire b->c.").wait_for()
+    assert study.retired == ["b->c"]
+    page.get_by_text("retired: b->c").wait_for()
+    shot(page, "study")
+
+
+def test_labels_full_of_html_are_text_and_the_token_opens_the_page(storage, served, page):
+    name = "<script>alert(0)</script>"
+    study = rb.studies.create(name, rb.problems.TopK(NASTY, k=2), rb.CRUCB(sigma=0.1), storage=storage, seed=1)
+    play(study, 12)
+    address = served(make_app(storage, tokens=Tokens(MAIN), limits=Limits(rate=0)))
+    page.goto(address)
+    page.get_by_label("Token").fill(MAIN)
+    page.get_by_role("button", name="Enter").click()
+    page.get_by_role("heading", name=name).click()
+    page.get_by_text("Chosen:").wait_for()
+    for label in NASTY:
+        page.get_by_role("button", name=label).first.wait_for()
+    page.locator("#h-why ~ .chart svg rect, #h-why ~ .chart svg path").nth(8).hover(force=True)
+    page.get_by_label("Look").select_option("dark")
+    page.get_by_text("Chosen:").wait_for()
+    # On a phone nothing is wider than the screen.
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.wait_for_timeout(300)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 391
+    shot(page, "phone")
+    # Without the token the first look is answered with 401, which the browser logs.
+    assert all("401" in error for error in page.errors)
+    page.errors.clear()
+
+
+def test_a_large_study_opens_with_a_small_page(storage, serve):
+    problem = rb.problems.TopK([f"arm {number}" for number in range(1000)], k=3)
+    play(rb.studies.create("large", problem, rb.CRUCB(sigma=0.1, resolution=8), storage=storage, seed=1), 20)
+    client = serve()
+    sent = 0
+    for path in (
+        "/",
+        "/static/page.js",
+        "/static/page.css",
+        "/static/icon.svg",
+        "/v1/me",
+        "/v1/studies/large/overview",
+    ):
+        answer = client.get(path, headers={"Accept-Encoding": "gzip"})
+        assert answer.status_code == 200
+        sent += int(answer.headers["content-length"])
+    assert sent <= 1_000_000
+    first = client.get("/static/page.js")
+    assert client.get("/static/page.js", headers={"If-None-Match": first.headers["etag"]}).status_code == 304
+    policy = client.get("/").headers["content-security-policy"]
+    assert "script-src 'self'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert client.get("/static/secret").status_code == 404
+    assert client.get("/static/..%2Fapp.py").status_code == 404
