@@ -44,7 +44,7 @@ function Curves({ name, data, arms, picked }) {
     const names = Object.keys(all).filter((arm) => all[arm].at.length && (!picked || arm === picked || picked === ""));
     const shown = names.length ? names : Object.keys(data.curves);
     return {
-      grid: { left: 56, right: 16, top: 34, bottom: 40 }, legend: { top: 0, left: 70 },
+      grid: { left: 56, right: 16, top: 34, bottom: 40 }, legend: { top: 0, left: 110 },
       tooltip: { trigger: "axis", valueFormatter: (value) => withUnit(value, data.study.unit) },
       xAxis: { type: "value", name: "play of the arm", nameLocation: "middle", nameGap: 26, minInterval: 1 },
       yAxis: { type: "value", scale: true, name: data.study.unit || "outcome" },

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from rising_bandits import studies
-from rising_bandits.errors import InputError, RisingBanditsError
+from rising_bandits.errors import InputError, StorageError
 from rising_bandits.serve.desk import Desk, Work
 from rising_bandits.serve.limits import Limits
 from rising_bandits.serve.problems import Refused, unknown
@@ -120,8 +120,8 @@ class Hub:
             with desk.used():
                 try:
                     return await act(desk)
-                except RisingBanditsError as error:
-                    if "deleted" not in str(error) or not again:
+                except (InputError, StorageError) as error:
+                    if "it was deleted" not in str(error) or not again:
                         raise
             self.forget(name)
         raise unknown("study", name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
@@ -23,22 +23,26 @@ class _Sheet:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._reader, name)
 
-    def later(self, study: int, after: int, upto: int | None = None) -> Iterator[Event]:
+    def later(self, study: int, after: int, upto: int | None = None, *, digest: int | None = None) -> Iterator[Event]:
         """The events of the log, then those on the sheet."""
         mine = self._events.get(study, [])
-        first = mine[0].seq if mine else None
-        stop = upto if first is None else min(first - 1, first - 1 if upto is None else upto)
-        found = self._reader.later(study, after, stop)
-        return chain(found, (event for event in mine if event.seq > after and (upto is None or event.seq <= upto)))
+        if not mine:
+            return self._reader.later(study, after, upto, digest=digest)
+        here = (event for event in mine if event.seq > after and (upto is None or event.seq <= upto))
+        if after >= mine[0].seq:
+            return here
+        stop = mine[0].seq - 1 if upto is None else min(mine[0].seq - 1, upto)
+        return chain(self._reader.later(study, after, stop, digest=digest), here)
 
     def of_decision(self, study: int, number: int) -> list[Event]:
         """The events of a decision, with those on the sheet."""
         mine = [event for event in self._events.get(study, []) if event.decision == number]
-        return [*self._reader.of_decision(study, number), *mine]
+        return mine if mine and mine[0].kind == "ask" else [*self._reader.of_decision(study, number), *mine]
 
-    def append(self, study: int, events: Sequence[Event]) -> None:
+    def append(self, study: int, events: Sequence[Event]) -> int:
         """Write events on the sheet."""
         self._events.setdefault(study, []).extend(events)
+        return events[-1].seq if events else 0
 
     def keep_snapshot(self, study: int, seq: int, body: bytes) -> None:
         """Do nothing: what is on the sheet has no snapshots."""
@@ -66,6 +70,11 @@ class Sheet:
         return self._storage.url
 
     @property
+    def place(self) -> str:
+        """The address of the storage that is read, without a password."""
+        return self._storage.place
+
+    @property
     def lock(self) -> threading.RLock:
         """The lock of the storage that is read."""
         return self._storage.lock
@@ -77,7 +86,7 @@ class Sheet:
             yield _Sheet(reader, self._events)
 
     @contextlib.contextmanager
-    def write(self, study: int | None = None) -> Iterator[Writer]:
+    def write(self, study: int | None = None, ahead: Callable[[], None] | None = None) -> Iterator[Writer]:
         """A transaction whose writes stay on the sheet."""
         with self._storage.read() as reader:
             yield _Sheet(reader, self._events)
