@@ -38,10 +38,38 @@ def replacing(path: Path) -> Iterator[Path]:
         aside.unlink(missing_ok=True)
 
 
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold a lock between processes, also of other hosts where their file system has locks. It ends with the process.
+
+    ``path`` is an empty file that stays. Where the system has no such locks, this does nothing.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as handle:
+        try:
+            import fcntl
+        except ImportError:  # pragma: no cover - this system has no such locks
+            yield
+            return
+        with contextlib.suppress(OSError):  # a file system without locks
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def clean(folder: Path) -> None:
+    """Remove temporary files in a folder whose writers are gone."""
+    if folder.is_dir():
+        _remove(folder, re.compile(r"\..+\.([A-Za-z0-9-]+)\.(\d+)\.\d+\.\d+\.tmp"))
+
+
 def _clean(path: Path) -> None:
     """Remove temporary files of the same name whose writers are gone."""
-    pattern = re.compile(re.escape(f".{path.name}.") + r"([A-Za-z0-9-]+)\.(\d+)\.\d+\.\d+\.tmp")
-    for other in path.parent.glob(".*.tmp"):
+    _remove(path.parent, re.compile(re.escape(f".{path.name}.") + r"([A-Za-z0-9-]+)\.(\d+)\.\d+\.\d+\.tmp"))
+
+
+def _remove(folder: Path, pattern: re.Pattern[str]) -> None:
+    """Remove the temporary files of a pattern whose writers are gone; its groups are host and process."""
+    for other in folder.glob(".*.tmp"):
         found = pattern.fullmatch(other.name)
         if found is None:
             continue

@@ -10,9 +10,10 @@ from typer.testing import CliRunner
 import rising_bandits as rb
 from rising_bandits.antmaze import EASY, POLICIES, Maze, Result, TrainSpec
 from rising_bandits.antmaze.body import stance
+from rising_bandits.antmaze.files import write_npz
 from rising_bandits.antmaze.record import Record
 from rising_bandits.antmaze.recording import record, write_recording
-from rising_bandits.antmaze.runs import RunFolder, _write_npz, find_results, read_result
+from rising_bandits.antmaze.runs import RunFolder, find_results, read_result
 from rising_bandits.plots import antmaze as plots
 from rising_bandits.problems import recorded
 from rising_bandits.reproduction.antmaze import last_success, plan_report, write_report
@@ -48,7 +49,7 @@ def keep(result, folder):
     place = RunFolder(folder, result.spec)
     place.path.mkdir(parents=True)
     meta = json.dumps({"spec": result.spec.as_dict(), "seconds": result.seconds})
-    _write_npz(place.result, {**result.record.dump(), "walk": result.walk, "meta": meta}, small=True)
+    write_npz(place.result, {**result.record.dump(), "walk": result.walk, "meta": meta}, small=True)
     return place.path
 
 
@@ -314,7 +315,7 @@ def test_parts_of_a_result_must_fit(change, words, tmp_path):
     path = keep(make_result(episodes=60), tmp_path) / "result.npz"
     with np.load(path) as data:
         arrays = {**data, **change}
-    _write_npz(path, arrays, small=True)
+    write_npz(path, arrays, small=True)
     with pytest.raises(rb.InputError, match=words):
         read_result(path)
 

@@ -68,7 +68,7 @@ def test_a_run_is_repeated_from_its_own_file(run, tmp_path, capsys):
         (["run", "toy", "--policy", "nope"], "got 'nope'"),
         (["run", "toy", "--policy", "crucb(epsilon=2)"], "epsilon must be"),
         (["run", "toy", "--seeds", "0"], "seeds must be"),
-        (["run", "toy", "--seeds", "many"], "valid integer"),
+        (["run", "toy", "--seeds", "many"], "seeds must be a number of at least 1"),
         (["run", "toy", "--horizon", "3", "--policy", "crucb"], "horizon must be at least"),
         (["run", "toy", "--record", "0", "--policy", "random", "--horizon", "10"], "rounds must be"),
         (["run", "--repeat", "no.parquet"], "does not exist"),

@@ -22,6 +22,10 @@ from rising_bandits.problems import ShortestPath
 
 CLEARANCE = 0.25
 """The radius of the torso. The straight line of a passable edge keeps this distance from every wall."""
+MOST_AREA = 1e6
+"""The largest area of a maze, in square units."""
+MOST_PARTS = 10_000
+"""The largest number of nodes, of edges and of walls of a maze."""
 
 
 class Box(NamedTuple):
@@ -112,6 +116,8 @@ class Maze:
             raise InputError(f"name of a maze must be a word that a folder can have, got {self.name!r}")
         for name in ("episodes", "steps", "edge_steps"):
             _checks.integer(name, getattr(self, name), low=1)
+        if max(len(self.nodes), len(self.edges), len(self.walls)) > MOST_PARTS:
+            raise InputError(f"maze {self.name!r} must have at most {MOST_PARTS} nodes, edges and walls each")
         if len(self.nodes) < 2 or not np.isfinite(self.nodes).all():
             raise InputError(f"nodes must be at least two places (x, y) in finite numbers, got {self.nodes}")
         for wall in self.walls:
@@ -131,6 +137,9 @@ class Maze:
                 raise InputError(f"edges must join two of the nodes 0 to {len(self.nodes) - 1}, got {(tail, head)}")
         if len(set(self.edges)) != len(self.edges):
             raise InputError(f"edges of maze {self.name!r} must differ from each other")
+        box = self.bounds
+        if (box.right - box.left) * (box.top - box.bottom) > MOST_AREA:
+            raise InputError(f"maze {self.name!r} must cover at most {MOST_AREA:g} square units, got {box}")
         if not nx.has_path(self._free_graph, self.start, self.goal):
             raise InfeasibleError(
                 f"maze {self.name!r}: the goal, node {self.goal}, cannot be reached from the start, "

@@ -96,6 +96,8 @@ class Record:
         """A log from the arrays of a file, which are checked; the inverse of `dump`."""
         record = cls(maze)
         tries, paths, positions = (np.asarray(data[name]) for name in ("tries", "paths", "positions"))
+        if tries.ndim != 2 or len(tries) != 3 or paths.ndim != 2 or paths.shape[1] > max(1, len(maze.edges)):
+            raise InputError("its tries must have three rows, and its paths at most as many columns as there are edges")
         record.episode, record.arm, record.steps = (row.tolist() for row in tries)
         record.successes = int(np.count_nonzero(tries[2]))
         record.paths = [tuple(int(arm) for arm in row if arm >= 0) for row in paths]

@@ -13,7 +13,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,20 +21,22 @@ import jax
 import numpy as np
 
 from rising_bandits import _checks
-from rising_bandits._files import replacing
 from rising_bandits.antmaze import mazes
 from rising_bandits.antmaze.buffer import Buffer
+from rising_bandits.antmaze.files import MOST_CHECKPOINT, MOST_RESULT, read_npz, write_npz
 from rising_bandits.antmaze.record import Record
 from rising_bandits.antmaze.settings import Settings, preset
 from rising_bandits.antmaze.training import Training
 from rising_bandits.errors import InputError
 from rising_bandits.experiments.plan import PAPER_POLICIES, make_policy, parse_policy, with_windows
+from rising_bandits.experiments.texts import call_text
 from rising_bandits.problems.recorded import SHARE, SIGMA
 
 FORMAT = 2
 """The format of run files. Since format 2 a run holds its whole maze and not only the name."""
 POLICIES = (*PAPER_POLICIES, "oracle")
 """The six policies of the paper, and ``oracle``, the constant optimal path."""
+_MOST_LABEL = 1_000
 CHECKPOINT_SECONDS = 60.0
 """How often a run in progress is saved."""
 
@@ -57,6 +59,8 @@ class TrainSpec:
         The seed of the run.
     settings
         The settings of the low-level agent, as `Settings.as_dict` returns them.
+    read
+        For a run that was read from a file: its label. Such a run imports nothing. None if the caller made it.
 
     >>> TrainSpec.make("easy", "crucb", episodes=100).parameters
     {'epsilon': 0.25, 'sigma': 0.0001}
@@ -68,6 +72,7 @@ class TrainSpec:
     episodes: int
     seed: int
     settings: dict[str, Any] = field(repr=False)
+    read: str | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def make(
@@ -117,6 +122,8 @@ class TrainSpec:
         >>> TrainSpec.make("easy", "crucb(epsilon=0.25, upward=True)").label
         'crucb(upward=True)'
         """
+        if self.read is not None:
+            return self.read
         usual = make_policy(*_policy(self.maze, self.policy)).parameters()
         changed = [f"{name}={value!r}" for name, value in self.parameters.items() if usual.get(name) != value]
         return f"{self.policy}({', '.join(changed)})" if changed else self.policy
@@ -140,29 +147,51 @@ class TrainSpec:
         }
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> TrainSpec:
-        """A spec from plain data.
+    def from_dict(cls, data: dict[str, Any], label: str | None = None) -> TrainSpec:
+        """A spec from plain data, which is checked. Nothing that it names is imported.
 
         Parameters
         ----------
         data
-            What `as_dict` returned.
+            What `as_dict` returned, perhaps read from a file.
+        label
+            The label that the file has for the run. By default it is computed; a policy of one's own then has all its
+            parameters in its label.
 
         Raises
         ------
         InputError
-            The data has another format.
+            The data has another format, or is not a run.
         """
-        if data.get("format") != FORMAT:
-            raise InputError(f"format of an AntMaze run must be {FORMAT}, got {data.get('format')!r}")
-        fields = {name: value for name, value in data.items() if name != "format"}
-        return cls(**{**fields, "maze": mazes.Maze.from_dict(data["maze"])})
+        if not isinstance(data, dict) or data.get("format") != FORMAT:
+            raise InputError(f"format of an AntMaze run must be {FORMAT}")
+        policy, parameters = data["policy"], data["parameters"]
+        if (
+            not isinstance(policy, str)
+            or not isinstance(parameters, dict)
+            or not all(map(str.isidentifier, parameters))
+        ):
+            raise InputError("policy of an AntMaze run must be a text, and its parameters a table")
+        if label is not None and (not isinstance(label, str) or len(label) > _MOST_LABEL):
+            raise InputError(f"label of an AntMaze run must be a text of at most {_MOST_LABEL} letters")
+        found = cls(
+            mazes.Maze.from_dict(data["maze"]),
+            policy,
+            parameters,
+            _checks.integer("episodes", data["episodes"], low=1),
+            _checks.integer("seed", data["seed"], low=0),
+            dict(data["settings"]),
+        )
+        Settings.from_dict(found.settings)
+        if ":" in policy:
+            label = label or call_text(policy, parameters)
+        return replace(found, read=found.label if label is None else label)
 
     def begin(self) -> Training:
         """A new `Training` of this run, before its first episode."""
         return Training(
             self.maze,
-            make_policy(self.policy, self.parameters),
+            make_policy(self.policy, self.parameters, None if self.read is None else ()),
             episodes=self.episodes,
             seed=self.seed,
             settings=Settings.from_dict(self.settings),
@@ -214,19 +243,6 @@ class Result:
         return self.spec.policy != "tour"
 
 
-def _write_npz(path: Path, arrays: dict[str, Any], *, small: bool) -> None:
-    """Write arrays to a file, compressed if ``small``."""
-    with replacing(path) as aside, aside.open("wb") as file:
-        (np.savez_compressed if small else np.savez)(file, **arrays)
-
-
-def _read_npz(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The arrays of a file, and the plain data that is stored with them."""
-    with path.open("rb") as file, np.load(file, allow_pickle=False) as data:
-        arrays = {name: data[name] for name in data.files}
-    return arrays, json.loads(str(arrays["meta"]))
-
-
 def read_result(path: str | Path) -> Result:
     """Read the result of a finished run.
 
@@ -243,8 +259,8 @@ def read_result(path: str | Path) -> Result:
     path = Path(path)
     path = path / "result.npz" if path.is_dir() else path
     try:
-        arrays, meta = _read_npz(path)
-        spec = TrainSpec.from_dict(meta["spec"])
+        arrays, meta = read_npz(path, MOST_RESULT)
+        spec = TrainSpec.from_dict(meta["spec"], meta.get("label"))
         return Result(spec, Record.load(spec.maze, arrays), arrays["walk"], float(meta["seconds"]))
     except FileNotFoundError:
         raise InputError(f"there is no finished AntMaze run at {str(path)!r}") from None
@@ -345,7 +361,7 @@ class RunFolder:
     def _read_checkpoint(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The arrays and the plain data of the checkpoint, which must be of this run."""
         try:
-            arrays, meta = _read_npz(self.checkpoint)
+            arrays, meta = read_npz(self.checkpoint, MOST_CHECKPOINT)
             spec = dict(meta["spec"])
         except Exception as error:
             raise InputError(f"{str(self.checkpoint)!r} cannot be read ({error}); move it away to start anew") from None
@@ -416,7 +432,7 @@ class RunFolder:
             "leaves": len(leaves),
         }
         arrays = {f"leaf_{place}": np.asarray(leaf) for place, leaf in enumerate(leaves)}
-        _write_npz(self.checkpoint, {**training.record.dump(), **arrays, "meta": json.dumps(meta)}, small=False)
+        write_npz(self.checkpoint, {**training.record.dump(), **arrays, "meta": json.dumps(meta)}, small=False)
 
     def finish(self, training: Training, seconds: float) -> Result:
         """Write the result, delete the checkpoint and the replay buffer, and return the result.
@@ -429,9 +445,9 @@ class RunFolder:
             How long it took.
         """
         walk = training.walk_last().astype(np.float32)
-        meta = json.dumps({"spec": self.spec.as_dict(), "seconds": seconds})
+        meta = json.dumps({"spec": self.spec.as_dict(), "label": self.spec.label, "seconds": seconds})
         self.path.mkdir(parents=True, exist_ok=True)
-        _write_npz(self.result, {**training.record.dump(), "walk": walk, "meta": meta}, small=True)
+        write_npz(self.result, {**training.record.dump(), "walk": walk, "meta": meta}, small=True)
         self._clean()
         return Result(self.spec, training.record, walk, seconds)
 

@@ -7,7 +7,7 @@ import sys
 import typer
 
 from rising_bandits import __version__
-from rising_bandits.cli import antmaze, bench, identify, policies, reproduce, run, serve, study, tasks, theory
+from rising_bandits.cli import antmaze, bench, identify, policies, reproduce, run, serve, study, sweeps, tasks, theory
 from rising_bandits.cli.output import console, out
 from rising_bandits.errors import RisingBanditsError
 
@@ -27,6 +27,7 @@ app.command("tasks")(tasks.tasks)
 app.command("policies")(policies.policies)
 app.command("run")(run.run)
 app.command("identify")(identify.identify_command)
+app.command("collect")(sweeps.collect)
 app.command("reproduce")(reproduce.reproduce)
 app.add_typer(theory.app, name="theory")
 app.add_typer(antmaze.app, name="antmaze")

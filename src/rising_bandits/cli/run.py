@@ -5,18 +5,21 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
 
 from rising_bandits import __version__
 from rising_bandits.cli.output import out, print_heading, print_json, print_table, progress_bar
+from rising_bandits.cli.sweeps import SCHEDULER, TRUST, engine
 from rising_bandits.errors import InputError
-from rising_bandits.experiments import RunSpec, StoredRun, make_plan, make_task, read_run, run_plan, summarise
+from rising_bandits.experiments import Plan, RunSpec, StoredRun, identity, read_run, run_plan, seeds_of, summarise
+from rising_bandits.experiments import shard as shard_of
 
+DEFAULT_OUT = Path("results/run")
 _SMALL = 10.0
 """Numbers below this are printed with four decimal places."""
 
@@ -25,49 +28,115 @@ def run(
     tasks: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Tasks, by name (see [bold]rising tasks[/bold]) or as my_module:my_function for tasks of your own."
+            help="Tasks, by name (see [bold]rising tasks[/bold]) or as my_module:my_function for tasks of your own. "
+            "Or one TOML file with a plan, such as plan.toml."
         ),
     ] = None,
     policy: Annotated[
         list[str] | None,
         typer.Option(
             help="A policy, such as crucb, 'crucb(epsilon=0.25)' or my_module:MyPolicy. Can be given several times. "
-            "all, the default, stands for the six policies of the paper."
+            "A list or a range in place of a value stands for several policies, as in 'crucb(epsilon=[0.1, 0.2])' and "
+            "'crucb(epsilon=linspace(0.1, 0.4, 4))'. all, the default, stands for the six policies of the paper."
         ),
     ] = None,
     seeds: Annotated[
-        int, typer.Option(help="How many runs of each policy on each task; their seeds count up from --first-seed.")
-    ] = 5,
-    first_seed: Annotated[int, typer.Option(help="The first seed.")] = 0,
+        str | None,
+        typer.Option(
+            help="How many runs of each policy on each task, 5 by default; or a range of seeds such as 1000-1004."
+        ),
+    ] = None,
+    first_seed: Annotated[int, typer.Option(help="The first seed where --seeds is a number.")] = 0,
     horizon: Annotated[int | None, typer.Option(help="Rounds per run; by default the task's own number.")] = None,
     record: Annotated[
         list[int] | None,
         typer.Option(help="A round to record in addition to the usual ones. Can be given several times."),
     ] = None,
-    out_folder: Annotated[Path, typer.Option("--out", help="Folder for results and figures.")] = Path("results/run"),
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A number to keep with each run: regret-split (the regret by its cause), or my_module:my_function, a "
+            "function of a run. Can be given several times."
+        ),
+    ] = None,
+    cascade: Annotated[
+        bool | None, typer.Option("--cascade/--no-cascade", help="Play with cascading feedback, or without it.")
+    ] = None,
+    out_folder: Annotated[
+        Path | None, typer.Option("--out", help="Folder for results and figures; by default results/run.")
+    ] = None,
     workers: Annotated[int | None, typer.Option(help="How many processes to use; by default one per core.")] = None,
+    scheduler: Annotated[str | None, typer.Option(help=SCHEDULER)] = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(help="Run only a part of the plan, such as 3/16; rising collect joins the folders of the parts."),
+    ] = None,
     plot: Annotated[bool, typer.Option("--plot", help="Also draw each task and its regret, as PNG and SVG.")] = False,
     repeat: Annotated[
         Path | None,
         typer.Option(help="A result file: repeat its run and compare every number. Exits with 1 if one differs."),
     ] = None,
+    trust: Annotated[list[str] | None, typer.Option(help=TRUST)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Run policies on tasks and print a table of their regret.
 
-    Writes one file per run to the sub-folder runs of --out, and settings.json with the settings of all runs. Finished
-    runs are not run again, and a run that was stopped continues from its last checkpoint. By default the six policies
-    of the paper run with five seeds.
+    Writes one file per run to the sub-folder runs of --out, settings.json with the settings of all runs, and the plan
+    as plan.toml. Finished runs are not run again, and a run that was stopped continues from its last checkpoint. By
+    default the six policies of the paper run with five seeds.
     """
     if repeat is not None:
         if tasks or policy or horizon is not None:
             raise InputError("--repeat takes everything from its file; give no task, policy or horizon with it")
-        _repeat(repeat, out_folder, as_json)
+        _repeat(repeat, out_folder or DEFAULT_OUT, as_json, tuple(trust or ()))
         return
     if not tasks:
         raise InputError("give at least one task, as in: rising run path-easy --policy crucb (see rising tasks)")
-    plan = make_plan(tasks, policy or ["all"], seeds=seeds, first_seed=first_seed, horizon=horizon, rounds=record or ())
-    report_runs(plan, out_folder, workers, plot=plot, as_json=as_json)
+    options = {} if cascade is None else {"cascade": cascade}
+    whole, trusted = _plan(tasks, policy, seeds, first_seed, horizon, record, metric, options, trust)
+    plan = whole.runs(trusted)
+    if shard is not None:
+        plan = shard_of(plan, shard)
+        out_folder = out_folder or Path(f"{DEFAULT_OUT}-shard-{shard.replace('/', '-of-')}")
+    out_folder = out_folder or DEFAULT_OUT
+    report_runs(plan, out_folder, workers, plot=plot, as_json=as_json, scheduler=scheduler, whole=whole)
+
+
+def _plan(
+    tasks: list[str],
+    policy: list[str] | None,
+    seeds: str | None,
+    first_seed: int,
+    horizon: int | None,
+    record: list[int] | None,
+    metric: list[str] | None,
+    options: dict[str, Any],
+    trust: list[str] | None,
+) -> tuple[Plan, tuple[str, ...] | None]:
+    """The plan of a command, and the modules that it may import: any if the command names them, else those trusted."""
+    given: dict[str, Any] = {
+        "policies": policy,
+        "seeds": None if seeds is None else _seeds(seeds, first_seed),
+        "horizon": horizon,
+        "record": record,
+        "metrics": metric,
+        "options": options or None,
+    }
+    changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if any(text.endswith(".toml") for text in tasks):
+        if len(tasks) > 1 or policy:
+            raise InputError("a plan file must stand alone: give no other task and no --policy with it")
+        plan = Plan.read(tasks[0])
+        own = [*(text for text in metric or () if ":" in text)]
+        return replace(plan, **changes), (*(trust or ()), *(text.partition(":")[0] for text in own))
+    start: dict[str, Any] = {"seeds": _seeds("5", first_seed)} if seeds is None else {}
+    return Plan(tasks, **{**start, **changes}), None
+
+
+def _seeds(text: str, first: int) -> int | str:
+    """Seeds as a plan keeps them: a range if they do not start with 0."""
+    found = seeds_of(text, first)
+    return len(found) if found.start == 0 else f"{found.start}-{found.stop - 1}"
 
 
 def report_runs(
@@ -78,12 +147,17 @@ def report_runs(
     plot: bool,
     as_json: bool,
     label: Callable[[RunSpec], str] | None = None,
+    scheduler: str | None = None,
+    whole: Plan | None = None,
 ) -> None:
     """Run a plan and print its results as tables or JSON; with ``plot``, also write figures.
 
     ``label`` names the policy of a run where other parameters than the policy's own defaults are the usual ones.
+    ``whole`` is the plan to keep in the folder.
     """
-    runs = _run(plan, out_folder, workers)
+    runs = _run(plan, out_folder, workers, scheduler)
+    if whole is not None:
+        whole.keep(out_folder)
     if label is not None:
         for run in runs:
             run.meta["label"] = label(run.spec)
@@ -92,12 +166,13 @@ def report_runs(
     if plot:
         from rising_bandits.plots import plot_overview, plot_recording, plot_regret
 
-        for name, shown in _shown(plan).items():
+        for name, shown in _shown(runs).items():
             # The text of a task given as module:function has characters that are not fit for file names.
             file = re.sub(r"[^A-Za-z0-9.-]+", "-", shown).strip("-")
             figures += plot_regret(runs, name, out_folder / f"regret-{file}.png")
-            if make_task(name).recorded:
-                figures += plot_recording(name, out_folder / f"recording-{file}.png")
+            one = next(run for run in runs if run.spec.world == name)
+            if one.meta.get("recorded"):
+                figures += plot_recording(one.spec.task, out_folder / f"recording-{file}.png")
             else:
                 figures += plot_overview(runs, name, out_folder / f"overview-{file}.png")
     if as_json:
@@ -107,7 +182,7 @@ def report_runs(
         return
     for name in dict.fromkeys(row.task for row in rows):
         mine = [row for row in rows if row.task == name]
-        print_heading(_shown(plan)[name], f": {mine[0].horizon:,} rounds")
+        print_heading(_shown(runs)[name], f": {mine[0].horizon:,} rounds")
         print_table(
             ["policy", "seeds", "final regret", "± 99%", "of optimum", "optimal plays", "µs/round"],
             [
@@ -129,11 +204,14 @@ def report_runs(
         out.print(f"figure: {path}", soft_wrap=True)
 
 
-def _shown(plan: Sequence[RunSpec]) -> dict[str, str]:
+def _shown(runs: Sequence[StoredRun]) -> dict[str, str]:
     """The name of each task in output: its text, or for a recording its short name if no other task has the same."""
-    tasks = {text: make_task(text) for text in dict.fromkeys(spec.task for spec in plan)}
-    names = [task.name for task in tasks.values()]
-    return {text: task.name if task.recorded and names.count(task.name) == 1 else text for text, task in tasks.items()}
+    worlds = {run.spec.world: run for run in runs}
+    names = [run.task_name for run in worlds.values()]
+    return {
+        world: run.task_name if run.meta.get("recorded") and names.count(run.task_name) == 1 else world
+        for world, run in worlds.items()
+    }
 
 
 def _places(value: float) -> str:
@@ -141,20 +219,26 @@ def _places(value: float) -> str:
     return f"{value:,.1f}" if abs(value) >= _SMALL or value == 0.0 else f"{value:.4f}"
 
 
-def _run(plan: list[RunSpec], folder: Path, workers: int | None) -> list[StoredRun]:
+def _run(plan: list[RunSpec], folder: Path, workers: int | None, scheduler: str | None = None) -> list[StoredRun]:
     """Run a plan with a progress bar."""
-    with progress_bar("running", [spec.horizon for spec in plan]) as report:
-        return run_plan(plan, folder, workers=workers, progress=report, version=__version__)
+    with engine(scheduler, workers) as executor, progress_bar("running", [spec.horizon for spec in plan]) as report:
+        return run_plan(plan, folder, workers=workers, executor=executor, progress=report, version=__version__)
 
 
-def _repeat(path: Path, folder: Path, as_json: bool) -> None:
-    """Repeat the run of a file, compare every number, and exit with code 1 if one differs."""
-    old = read_run(path)
+def _repeat(path: Path, folder: Path, as_json: bool, trust: tuple[str, ...]) -> None:
+    """Repeat the run of a file, compare every number, and exit with code 1 if one differs.
+
+    The file is data: of what it names only the modules in ``trust`` are imported.
+    """
+    old = read_run(path, trust)
+    spec = replace(old.spec, code=identity.digest_of(old.spec.own_modules()))
+    changed = spec.code != old.spec.code
     target = folder / "repeat"
     if (target / "runs" / f"{old.spec.key}.parquet").resolve() == path.resolve():
         raise InputError(f"--out must be another folder than the one of the run itself, got {str(folder)!r}")
     (target / "runs" / f"{old.spec.key}.parquet").unlink(missing_ok=True)
-    new = _run([old.spec], target, 1)[0]
+    (target / "partial" / f"{old.spec.key}.json.gz").unlink(missing_ok=True)
+    new = _run([spec], target, 1)[0]
     same = all(
         np.array_equal(getattr(old, name), getattr(new, name))
         for name in ("rounds", "regret", "reward", "realised_regret", "realised_reward", "plays_at")
@@ -163,8 +247,7 @@ def _repeat(path: Path, folder: Path, as_json: bool) -> None:
         print_json({"settings": old.spec.as_dict(), "identical": same, "regret": [old.regret[-1], new.regret[-1]]})
     else:
         out.print(f"{old.spec.key}: regret {old.regret[-1]:,.3f} before, {new.regret[-1]:,.3f} now", soft_wrap=True)
-        out.print(
-            "every number is the same" if same else "numbers differ: the code or the machine's arithmetic changed"
-        )
+        why = "your own code changed" if changed else "the code or the machine's arithmetic changed"
+        out.print("every number is the same" if same else f"numbers differ: {why}")
     if not same:
         raise typer.Exit(1)

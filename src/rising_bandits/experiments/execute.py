@@ -8,11 +8,13 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
-from rising_bandits.experiments.plan import RunSpec
+from rising_bandits.errors import InputError, RisingBanditsError
+from rising_bandits.experiments.spec import RunSpec
 from rising_bandits.experiments.store import ResultStore, StoredRun
 from rising_bandits.experiments.workers import WORKING, begin_worker, count_workers, stopping, wait_for
 from rising_bandits.policies.policy import Policy
@@ -33,11 +35,32 @@ _shared: dict[str, Any] = {}
 
 def _begin(spec: RunSpec, store: ResultStore) -> Simulation:
     """The simulation of a run: from its checkpoint if there is one, otherwise from the first round."""
-    policy = spec.make_policy()
     state = store.read_partial(spec)
+    if state is not None:
+        try:
+            return begin(spec, state)
+        except RisingBanditsError as error:
+            store.damaged(spec, error)
+    return begin(spec, None)
+
+
+def begin(spec: RunSpec, state: dict[str, Any] | None) -> Simulation:
+    """The simulation of a run, from a saved state or from the first round.
+
+    A policy that does not derive from `Policy` cannot be saved, so its run always starts with the first round.
+    """
+    policy = spec.make_policy()
     if state is not None and isinstance(policy, Policy):
-        return Simulation.from_state(state, spec.make_task(), type(policy))
+        found = Simulation.from_state(state, spec.make_task(), type(policy))
+        if (found.horizon, found.seed, found.policy.parameters()) != (spec.horizon, spec.seed, policy.parameters()):
+            raise InputError("state must be of this run, but is of another horizon, seed or policy")
+        return found
     return Simulation(spec.make_task(), policy, spec.horizon, spec.seed, rounds=spec.rounds)
+
+
+def stretch_after(stretch: int, took: float) -> int:
+    """The number of rounds of the next stretch, which should take about `_STRETCH_SECONDS`."""
+    return max(100, min(1_000_000, int(stretch * min(4.0, _STRETCH_SECONDS / max(took, 1e-6)))))
 
 
 def execute(
@@ -57,9 +80,8 @@ def execute(
     while not simulation.done:
         started = time.monotonic()
         simulation.advance(stretch)
-        took = time.monotonic() - started
-        # The next stretch should take about _STRETCH_SECONDS, so that progress and requests to stop are prompt.
-        stretch = max(100, min(1_000_000, int(stretch * min(4.0, _STRETCH_SECONDS / max(took, 1e-6)))))
+        # Stretches are short, so that progress and requests to stop are prompt.
+        stretch = stretch_after(stretch, time.monotonic() - started)
         if progress is not None:
             progress(simulation.next_round - 1)
         if stopping():
@@ -74,7 +96,7 @@ def execute(
 
 
 @contextlib.contextmanager
-def _interrupt_heard() -> Iterator[Callable[[], bool]]:
+def interrupt_heard() -> Iterator[Callable[[], bool]]:
     """A function that says whether Ctrl-C was pressed. Checked between stretches, it never interrupts a round."""
     heard = threading.Event()
     if threading.current_thread() is not threading.main_thread():
@@ -109,6 +131,7 @@ def run_plan(
     folder: str | Path,
     *,
     workers: int | None = None,
+    executor: Executor | None = None,
     progress: Progress | None = None,
     version: str = "",
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
@@ -127,6 +150,10 @@ def run_plan(
         Where results and checkpoints are kept; see `ResultStore`.
     workers
         How many processes to use; by default one for each core that this process may use.
+    executor
+        Any ``concurrent.futures`` executor to run on in place of processes of this machine, for example that of a Dask
+        cluster; see `experiments.cluster`. Its workers need the package, but not the folder: checkpoints and results
+        come back and are written here.
     progress
         Called now and then with the position of a run in the plan and the number of rounds it has played.
     version
@@ -143,6 +170,8 @@ def run_plan(
     ------
     InputError
         A run of the plan is not possible, for example because its horizon is too short. Nothing was run.
+    RisingBanditsError
+        Worker processes were killed or a cluster was lost. The same call continues from the last checkpoints.
 
     >>> import tempfile
     >>> from rising_bandits.experiments.plan import make_plan
@@ -152,7 +181,7 @@ def run_plan(
     [0, 1]
     """
     store = ResultStore(folder)
-    workers = count_workers(workers)
+    wanted, workers = workers, count_workers(workers)
     todo = []
     for number, spec in enumerate(plan):
         if store.has(spec):
@@ -161,9 +190,13 @@ def run_plan(
         else:
             todo.append((number, spec))
     _check(plan)
-    store.write_settings(list(plan), version)
-    if min(workers, len(todo)) <= 1:
-        with _interrupt_heard() as stopped:
+    store.prepare(plan, version)
+    if executor is not None:
+        from rising_bandits.experiments.executors import run_remote
+
+        run_remote(executor, in_order(todo), store, version, wanted, progress, checkpoint_seconds)
+    elif min(workers, len(todo)) <= 1:
+        with interrupt_heard() as stopped:
             for number, spec in todo:
                 report = None if progress is None else (lambda rounds, number=number: progress(number, rounds))
                 execute(spec, store, version, progress=report, stopping=stopped, checkpoint_seconds=checkpoint_seconds)
@@ -171,7 +204,19 @@ def run_plan(
                     raise KeyboardInterrupt
     else:
         _run_parallel(todo, len(plan), store, version, min(workers, len(todo)), progress, checkpoint_seconds)
+    if todo:
+        store.align()
     return [store.read(spec) for spec in plan]
+
+
+def in_order(todo: list[tuple[int, RunSpec]]) -> list[tuple[int, RunSpec]]:
+    """Runs in the order in which to begin them.
+
+    First one run of each (task, policy), so that workers do not compile the same code at the same time; then the
+    longest runs.
+    """
+    first = {(spec.task, spec.policy): number for number, spec in reversed(todo)}
+    return sorted(todo, key=lambda item: (item[0] != first[item[1].task, item[1].policy], -item[1].horizon))
 
 
 def _check(plan: Sequence[RunSpec]) -> None:
@@ -179,7 +224,7 @@ def _check(plan: Sequence[RunSpec]) -> None:
     seen: set[str] = set()
     for spec in plan:
         checkpoints(spec.horizon, spec.rounds)
-        kind = repr((spec.task, spec.policy, spec.parameters, spec.horizon))
+        kind = repr((spec.task, spec.policy, spec.parameters, spec.horizon, spec.options))
         if kind not in seen:
             seen.add(kind)
             policy = spec.make_policy()
@@ -200,13 +245,10 @@ def _run_parallel(
     context = multiprocessing.get_context("spawn")
     played = context.Array("q", size, lock=False)
     stop = context.Event()
-    # First one run of each (task, policy), so that workers do not compile the same code at the same time; then the
-    # longest runs.
-    first = {(spec.task, spec.policy): place for place, (_, spec) in reversed(list(enumerate(todo)))}
-    order = sorted(todo, key=lambda item: (todo.index(item) != first[item[1].task, item[1].policy], -item[1].horizon))
     with ProcessPoolExecutor(workers, context, _start_worker, (played, stop)) as pool:
         futures = [
-            pool.submit(_work, number, spec, str(store.folder), version, checkpoint_seconds) for number, spec in order
+            pool.submit(_work, number, spec, str(store.folder), version, checkpoint_seconds)
+            for number, spec in in_order(todo)
         ]
 
         def look() -> None:
@@ -214,4 +256,10 @@ def _run_parallel(
                 for number, _ in todo:
                     progress(number, played[number])
 
-        wait_for(futures, stop, look)
+        try:
+            wait_for(futures, stop, look)
+        except BrokenProcessPool:
+            raise RisingBanditsError(
+                "a worker process was killed, perhaps for lack of memory; the same command goes on from the last "
+                "checkpoints, with --workers for fewer at a time"
+            ) from None

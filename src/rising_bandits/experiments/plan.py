@@ -2,99 +2,43 @@
 
 from __future__ import annotations
 
-import ast
-import hashlib
-import importlib
-import json
-import re
-import sys
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from rising_bandits import _checks, policies
 from rising_bandits.errors import InputError
-from rising_bandits.problems import Task, tasks
+from rising_bandits.experiments import identity
+from rising_bandits.experiments.identity import TASK_TEXT, Trust, make_policy, make_task
+from rising_bandits.experiments.metrics import metric
+from rising_bandits.experiments.spec import RunSpec, _defaults, own_modules, told_to, with_options
+from rising_bandits.experiments.texts import call_text, parse_call, seeds_of, unfold
+
+__all__ = ["PAPER_POLICIES", "RunSpec", "make_plan", "make_policy", "make_task", "parse_call", "parse_policy"]
 
 PAPER_POLICIES = ("crucb", "r-ed-ucb", "sw-ucb", "sw-cucb", "sw-ts", "sw-cts")
 """The six policies that the paper compares."""
+MOST_RUNS = 1_000_000
+"""The largest number of runs of a plan."""
 
 _POLICY = "policy must look like crucb, crucb(epsilon=0.25) or module:Class"
-_CALL = re.compile(r"^(?P<name>[A-Za-z_][\w.:-]*)(?:\((?P<arguments>.*)\))?$", re.DOTALL)
+_SEQUENCES = (
+    "list",
+    "Sequence",
+    "Iterable",
+    "Collection",
+    "ArrayLike",
+    "ndarray",
+    "Ints",
+    "Floats",
+    "Any",
+    "set",
+    "tuple",
+)
 
 
-@dataclass(frozen=True)
-class RunSpec:
-    """Everything that defines one run. A run can be repeated exactly from its spec.
-
-    Parameters
-    ----------
-    task
-        The name of a task, or ``module:function(argument=value)`` for a task of your own; see `make_task`.
-    policy
-        The name of a policy, or ``module:Class`` for a policy of your own.
-    parameters
-        The arguments of the policy.
-    horizon
-        The number of rounds.
-    seed
-        The seed of the outcomes and of the policy's random choices.
-    rounds
-        Rounds to record in addition to the usual ones.
-    """
-
-    task: str
-    policy: str
-    parameters: dict[str, Any] = field(default_factory=dict)
-    horizon: int = 1
-    seed: int = 0
-    rounds: tuple[int, ...] = ()
-
-    @property
-    def label(self) -> str:
-        """The name of the policy with the parameters that differ from its defaults, for tables and figures."""
-        return self.policy if not self._changed() else f"{self.policy}({self._changed()})"
-
-    def _changed(self) -> str:
-        """The parameters that differ from the defaults, as text."""
-        defaults = _defaults(self.policy)
-        # sigma is taken from the task by default, so it is named only if it differs from the task's.
-        told = {**defaults, "sigma": self.make_task().sigma} if _is_told(defaults) else defaults
-        return ", ".join(f"{name}={value!r}" for name, value in self.parameters.items() if told.get(name) != value)
-
-    @property
-    def key(self) -> str:
-        """A readable file name for the run, different for different specs."""
-        digest = hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:10]
-        safe = re.sub(r"[^A-Za-z0-9.-]+", "-", f"{self.task}-{self.policy}")
-        return f"{safe}-{self.seed}-{digest}"
-
-    def as_dict(self) -> dict[str, Any]:
-        """The spec as plain data, ready for JSON."""
-        return {**asdict(self), "rounds": list(self.rounds)}
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> RunSpec:
-        """A spec from plain data.
-
-        Parameters
-        ----------
-        data
-            What `as_dict` returned.
-        """
-        return cls(**{**data, "rounds": tuple(data.get("rounds", ()))})
-
-    def make_policy(self) -> Any:
-        """A new policy of this run, not yet started."""
-        return make_policy(self.policy, self.parameters)
-
-    def make_task(self) -> Task:
-        """The task of this run."""
-        return make_task(self.task)
-
-
-def parse_policy(text: str) -> tuple[str, dict[str, Any]]:
+def parse_policy(text: str, trust: Trust = None) -> tuple[str, dict[str, Any]]:
     """The name and the parameters of a policy that is given as text.
 
     Parameters
@@ -102,6 +46,8 @@ def parse_policy(text: str) -> tuple[str, dict[str, Any]]:
     text
         A policy as the command line takes it: a name such as ``crucb``, or ``module:Class`` for a policy of your own.
         Parameters may follow in round brackets, as in ``crucb(epsilon=0.25)``.
+    trust
+        For text that was read from a file: the modules that may be imported. By default any.
 
     Returns
     -------
@@ -117,8 +63,61 @@ def parse_policy(text: str) -> tuple[str, dict[str, Any]]:
     ('crucb', {'epsilon': 0.25, 'bonus': 'reference'})
     """
     name, parameters = parse_call(text, _POLICY)
-    make_policy(name, parameters)
+    make_policy(name, parameters, trust)
     return name, parameters
+
+
+def parse_policies(text: str, trust: Trust = None) -> list[tuple[str, dict[str, Any]]]:
+    """The policies that a text names, one for each combination of the values of its parameters.
+
+    Parameters
+    ----------
+    text
+        A policy as `parse_policy` takes it, or with lists and ranges in place of values.
+    trust
+        For text that was read from a file: the modules that may be imported. By default any.
+
+    >>> [parameters for _, parameters in parse_policies("crucb(epsilon=[0.1, 0.2])")]
+    [{'epsilon': 0.1}, {'epsilon': 0.2}]
+    >>> len(parse_policies("crucb(epsilon=linspace(0.1, 0.4, 4), bonus=['paper', 'reference'])"))
+    8
+    """
+    name, parameters = parse_call(text, _POLICY)
+    kind = identity.load("policy", name, trust) if ":" in name else policies.classes().get(name)
+    found = unfold(parameters, _takes_list(kind))
+    for given in found:
+        make_policy(name, given, trust)
+    return [(name, given) for given in found]
+
+
+def parse_tasks(text: str, trust: Trust = None) -> list[str]:
+    """The tasks that a text names, one for each combination of the values of its arguments.
+
+    >>> parse_tasks("rising_bandits.theory.instances:general_a(horizon=[100, 200])")[0]
+    'rising_bandits.theory.instances:general_a(horizon=100)'
+    """
+    if ":" not in text:
+        return [text]
+    name, arguments = parse_call(text, TASK_TEXT)
+    if not any(isinstance(value, list) for value in arguments.values()):
+        return [text]
+    return [call_text(name, given) for given in unfold(arguments, _takes_list(identity.load("task", name, trust)))]
+
+
+def _takes_list(kind: Any) -> Callable[[str], bool]:
+    """Whether an argument of a function or class is a list itself, judged by its annotation."""
+    try:
+        known: Mapping[str, Any] = inspect.signature(kind).parameters
+    except (TypeError, ValueError):
+        known = {}
+
+    def takes_list(name: str) -> bool:
+        annotation = getattr(known.get(name), "annotation", inspect.Parameter.empty)
+        text = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", None) or str(annotation)
+        text = text + (str(annotation) if not isinstance(annotation, str) else "")
+        return annotation is not inspect.Parameter.empty and any(word in text for word in _SEQUENCES)
+
+    return takes_list
 
 
 def with_windows(text: str, share: float) -> str:
@@ -132,115 +131,48 @@ def with_windows(text: str, share: float) -> str:
         parameters = {"epsilon": share, **parameters}
     elif name.startswith("sw-"):
         parameters = {"window": share, **parameters}
-    return f"{name}({', '.join(f'{key}={value!r}' for key, value in parameters.items())})" if parameters else name
-
-
-def parse_call(text: str, wanted: str) -> tuple[str, dict[str, Any]]:
-    """The name and the keyword arguments of a call written as text; the arguments must be literals.
-
-    ``wanted`` begins the message of the error that a wrong text raises.
-    """
-    match = _CALL.match(text.strip())
-    if match is None:
-        raise InputError(f"{wanted}, got {text!r}")
-    parameters: dict[str, Any] = {}
-    if match["arguments"]:
-        try:
-            call = ast.parse(f"f({match['arguments']})", mode="eval").body
-            if not isinstance(call, ast.Call) or call.args:
-                raise ValueError
-            parameters = {str(item.arg): ast.literal_eval(item.value) for item in call.keywords}
-        except (SyntaxError, ValueError):
-            raise InputError(f"{wanted}, got {text!r}") from None
-    return match["name"], parameters
-
-
-def _import(kind: str, name: str) -> Any:
-    """Import the object that ``module:attribute`` names; ``kind`` is its name in error messages."""
-    module, _, attribute = name.partition(":")
-    if "" not in sys.path and str(Path.cwd()) not in sys.path:
-        # Like `python -m`: modules in the current folder can be imported.
-        sys.path.insert(0, str(Path.cwd()))
-    try:
-        return getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise InputError(f"{kind} {name!r} cannot be imported: {error}") from None
-
-
-def make_task(text: str) -> Task:
-    """The task that a text names.
-
-    Parameters
-    ----------
-    text
-        The name of a built-in task, or ``module:function(argument=value)`` for a function that returns a `Task`.
-
-    Raises
-    ------
-    InputError
-        The task is not known, cannot be imported, or is not a `Task`.
-
-    >>> make_task("rising_bandits.theory.instances:general_a(horizon=300)").horizon
-    300
-    """
-    if ":" not in text:
-        return tasks.shared(text)
-    name, arguments = parse_call(text, "task must look like path-easy or module:function(argument=value)")
-    task = _import("task", name)(**arguments)
-    if not isinstance(task, Task):
-        raise InputError(f"task {text!r} must be a function that returns a Task, got {type(task).__name__}")
-    return task
-
-
-def make_policy(name: str, parameters: dict[str, Any]) -> Any:
-    """A new policy: a built-in one by name, or one of the user's own by ``module:Class``."""
-    if ":" not in name:
-        return policies.by_name(name, **parameters)
-    try:
-        return _import("policy", name)(**parameters)
-    except TypeError as error:
-        raise InputError(f"policy {name!r} cannot be made with {parameters!r}: {error}") from None
-
-
-def _defaults(name: str) -> dict[str, Any]:
-    """The default parameters of a built-in policy; empty for a policy of the user's own."""
-    if ":" in name:
-        return {}
-    return policies.by_name(name).parameters()
-
-
-def _is_told(defaults: dict[str, Any]) -> bool:
-    """Whether a policy needs to be told ``sigma``; a policy whose default is None estimates it itself."""
-    return defaults.get("sigma") is not None
+    return call_text(name, parameters)
 
 
 def make_plan(
     task_names: Sequence[str],
     policy_texts: Sequence[str],
     *,
-    seeds: int = 5,
+    seeds: int | str | range = 5,
     first_seed: int = 0,
     horizon: int | None = None,
     rounds: Sequence[int] = (),
+    metrics: Sequence[str] = (),
+    options: Mapping[str, Any] | None = None,
+    trust: Trust = None,
 ) -> list[RunSpec]:
     """A plan that runs every policy on every task with every seed.
 
-    Policies that need ``sigma`` get the task's value, unless the text of the policy sets one.
+    Policies that need ``sigma`` get the task's value, unless the text of the policy sets one. A policy of your own asks
+    for it with the class attribute ``told = ("sigma",)``.
 
     Parameters
     ----------
     task_names
-        Tasks, as `make_task` takes them.
+        Tasks, as `make_task` takes them. A list as an argument stands for several tasks, one for each value.
     policy_texts
-        Policies, as `parse_policy` takes them; ``all`` stands for the six policies of the paper.
+        Policies, as `parse_policy` takes them; ``all`` stands for the six policies of the paper. A list or a range in
+        place of a parameter stands for several policies, as in ``crucb(epsilon=[0.1, 0.2])`` and
+        ``crucb(epsilon=linspace(0.1, 0.4, 4))``.
     seeds
-        How many seeds.
+        How many seeds, or a range of seeds such as ``"1000-1004"``.
     first_seed
-        The first seed; the others are the numbers that follow.
+        The first seed where ``seeds`` is a number.
     horizon
         The number of rounds of each run; by default the task's own.
     rounds
         Rounds to record in addition to the usual ones.
+    metrics
+        Metrics to compute for each run: names, or ``module:function`` for your own; see `experiments.metrics`.
+    options
+        How the tasks are played; see `RunSpec`.
+    trust
+        For a plan that was read from a file: the modules that may be imported. By default any.
 
     Returns
     -------
@@ -255,23 +187,36 @@ def make_plan(
     >>> [spec.key[:17] for spec in make_plan(["path-easy"], ["crucb"], seeds=2)]
     ['path-easy-crucb-0', 'path-easy-crucb-1']
     """
-    _checks.integer("seeds", seeds, low=1)
     _checks.integer("first_seed", first_seed, low=0)
+    numbers = seeds_of(seeds, first_seed)
     texts = [name for text in policy_texts for name in (PAPER_POLICIES if text == "all" else (text,))]
-    chosen = [parse_policy(text) for text in dict.fromkeys(texts)]
+    chosen = [found for text in dict.fromkeys(texts) for found in parse_policies(text, trust)]
+    for name in metrics:
+        metric(name, trust)
+    names = dict.fromkeys(name for text in task_names for name in parse_tasks(text, trust))
+    if len(names) * len(chosen) * len(numbers) > MOST_RUNS:
+        raise InputError(f"a plan must have at most {MOST_RUNS} runs, got {len(names) * len(chosen) * len(numbers)}")
     plan = []
-    for task_name in dict.fromkeys(task_names):
-        task = make_task(task_name)
+    for task_name in names:
+        task = with_options(make_task(task_name, trust), options or {})
         length = task.horizon if horizon is None else _checks.integer("horizon", horizon, low=1)
         for name, given in chosen:
-            defaults = _defaults(name)
-            told = {"sigma": task.sigma} if _is_told(defaults) else {}
-            parameters = {**defaults, **told, **given}
+            parameters = {**_defaults(name), **told_to(name, task, length, trust), **given}
             if name == "oracle":
                 parameters = given
-            plan += [
-                RunSpec(task_name, name, parameters, length, seed, tuple(rounds))
-                for seed in range(first_seed, first_seed + seeds)
-            ]
+            own = own_modules(task, make_policy(name, parameters, trust), task_name, name, metrics)
+            first = RunSpec(
+                task_name,
+                name,
+                parameters,
+                length,
+                numbers[0],
+                tuple(rounds),
+                dict(options or {}),
+                tuple(metrics),
+                identity.digest_of(own),
+                None if trust is None else tuple(trust),
+            )
+            plan += [replace(first, seed=seed) for seed in numbers]
     # Two texts may mean the same run (crucb and crucb(epsilon=0.125)); it must not count as two seeds.
     return list({spec.key: spec for spec in plan}.values())

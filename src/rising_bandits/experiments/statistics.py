@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rising_bandits._checks import Floats, Ints
-from rising_bandits.experiments.store import StoredRun
+from rising_bandits.experiments.stored import StoredRun
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Row:
     Attributes
     ----------
     task
-        The task, as the runs name it.
+        The task, as the runs name it, with its options.
     policy
         The label of the policy.
     runs
@@ -103,7 +103,7 @@ class Row:
 
 
 def group(runs: Iterable[StoredRun]) -> dict[tuple[str, str], list[StoredRun]]:
-    """Sort runs by task and policy, in order of appearance.
+    """Sort runs by task and policy, in order of appearance. A task with options counts as a task of its own.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def group(runs: Iterable[StoredRun]) -> dict[tuple[str, str], list[StoredRun]]:
     """
     groups: dict[tuple[str, str], list[StoredRun]] = {}
     for run in runs:
-        groups.setdefault((run.spec.task, run.label), []).append(run)
+        groups.setdefault((run.spec.world, run.label), []).append(run)
     return groups
 
 

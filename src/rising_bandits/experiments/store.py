@@ -1,36 +1,53 @@
 """Results on disk: one Parquet file per run, which also holds its settings, and checkpoints of runs in progress.
 
-Every file is written under a temporary name and then renamed, so a file that exists is complete.
+Every file is written under a temporary name and then renamed, so a file that exists is complete. Files that are damaged
+all the same, for example by a full disk, are reported to the log and made anew.
 """
 
 from __future__ import annotations
 
 import gzip
 import json
-import math
+import logging
+import zlib
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from rising_bandits._extras import require
-from rising_bandits._files import replacing
+from rising_bandits._files import clean, locked, replacing
 from rising_bandits._sources import source_hash
 from rising_bandits.errors import InputError
-from rising_bandits.experiments.plan import RunSpec
+from rising_bandits.experiments.metrics import measure
+from rising_bandits.experiments.spec import RunSpec
+from rising_bandits.experiments.stored import (
+    FORMAT,
+    SERIES,
+    StoredRun,
+    columns_of,
+    columns_of_stored,
+    describe,
+    is_text,
+    own_columns,
+    read_meta,
+    read_run,
+    to_table,
+)
 from rising_bandits.simulation import Run
 
-FORMAT = 1
+__all__ = ["NUMBERS_HASH", "ResultStore", "StoredRun", "read_meta", "read_run", "replacing"]
+
 NUMBERS_HASH = source_hash("curves", "oracles", "policies", "problems", "simulation", "theory")
 """A hash of the source files that decide the numbers of a run. Runs made by other sources are run again."""
-_META = b"rising_bandits"
+_MOST_SETTINGS = 512 * 2**20
+_LOGGER = logging.getLogger(__name__)
 
 
 class ResultStore:
     """A folder of results.
 
     It holds finished runs in ``runs/``, runs in progress in ``partial/``, and the specs of all runs in
-    ``settings.json``.
+    ``settings.json``. Several processes may write to one folder at the same time.
 
     Parameters
     ----------
@@ -71,16 +88,51 @@ class ResultStore:
     def has(self, spec: RunSpec) -> bool:
         """Whether the folder holds a finished run that was made by the present source code.
 
+        The source code is that of the library and, where modules of one's own take part, theirs. A file that cannot be
+        read is reported to the log and does not count.
+
         Parameters
         ----------
         spec
             The run.
         """
         path = self.run_path(spec)
-        return path.exists() and read_meta(path).get("sources") == NUMBERS_HASH
+        if not path.exists():
+            return False
+        try:
+            meta = read_meta(path)
+        except InputError as error:
+            _LOGGER.warning("the run is made anew: %s", error)
+            return False
+        return bool(meta.get("sources") == NUMBERS_HASH and meta["settings"].get("code", "") == spec.code)
 
-    def write_settings(self, plan: list[RunSpec], version: str) -> None:
-        """Write the specs of a plan to ``settings.json``; specs of finished runs that are there already stay.
+    def specs(self) -> list[RunSpec]:
+        """The specs of all finished runs in the folder, sorted by the names of their files.
+
+        Nothing that they name is imported. Files that are not runs are reported to the log and left out.
+        """
+        return [RunSpec.from_dict(meta["settings"]) for _, meta in self._metas()]
+
+    def runs(self, trust: Collection[str] | None = ()) -> list[StoredRun]:
+        """All finished runs in the folder, sorted by the names of their files.
+
+        Parameters
+        ----------
+        trust
+            As for `read_run`.
+        """
+        return [read_run(path, trust) for path, _ in self._metas()]
+
+    def _metas(self) -> Iterator[tuple[Path, dict[str, Any]]]:
+        """The files of runs with the facts that they hold; those that cannot be read are left out."""
+        for path in sorted((self.folder / "runs").glob("*.parquet")):
+            try:
+                yield path, read_meta(path)
+            except InputError as error:
+                _LOGGER.warning("left out: %s", error)
+
+    def prepare(self, plan: Sequence[RunSpec], version: str) -> None:
+        """Write the settings of a plan, and remove what killed processes left behind.
 
         Parameters
         ----------
@@ -89,18 +141,48 @@ class ResultStore:
         version
             The version to note.
         """
-        runs = {spec.key: spec.as_dict() for spec in plan}
+        self.write_settings(list(plan), version)
+        for name in ("runs", "partial"):
+            clean(self.folder / name)
+        for spec in plan:
+            # A process that was killed between writing a result and deleting the checkpoint leaves both.
+            if self.partial_path(spec).exists() and self.has(spec):
+                self.partial_path(spec).unlink(missing_ok=True)
+
+    def write_settings(self, plan: list[RunSpec], version: str) -> None:
+        """Write the specs of a plan to ``settings.json``; specs that are there already stay.
+
+        Parameters
+        ----------
+        plan
+            The runs.
+        version
+            The version to note.
+        """
         path = self.folder / "settings.json"
-        if path.exists():
-            # Runs of earlier plans stay in the folder, and so do their specs.
-            old = [RunSpec.from_dict(data) for data in json.loads(path.read_text())["runs"]]
-            runs = {**{spec.key: spec.as_dict() for spec in old if self.run_path(spec).exists()}, **runs}
-        settings = {"format": FORMAT, "version": version, "runs": list(runs.values())}
-        with replacing(path) as aside:
-            aside.write_text(json.dumps(settings, indent=1) + "\n")
+        runs = {spec.key: spec.as_dict() for spec in plan}
+        with locked(self.folder / ".lock"):
+            # Runs of earlier plans, and of plans that other processes run now, stay in the folder with their specs.
+            old = {spec.key: spec.as_dict() for spec in self.settings()}
+            settings = {"format": FORMAT, "version": version, "runs": list({**old, **runs}.values())}
+            with replacing(path) as aside:
+                aside.write_text(json.dumps(settings, indent=1) + "\n")
+
+    def settings(self) -> list[RunSpec]:
+        """The specs in ``settings.json``; if it is damaged, those of the finished runs."""
+        path = self.folder / "settings.json"
+        if not path.exists():
+            return []
+        try:
+            if path.stat().st_size > _MOST_SETTINGS:
+                raise InputError(f"it is larger than {_MOST_SETTINGS >> 20} MiB")
+            return [RunSpec.from_dict(data) for data in json.loads(path.read_text())["runs"]]
+        except (ValueError, KeyError, TypeError, RecursionError, OSError) as error:
+            _LOGGER.warning("%s is damaged and is made anew from the runs in its folder: %s", path, error)
+            return self.specs()
 
     def write_run(self, spec: RunSpec, run: Run, version: str) -> None:
-        """Write a finished run and delete its checkpoint.
+        """Write a finished run with its metrics, and delete its checkpoint.
 
         Parameters
         ----------
@@ -111,37 +193,52 @@ class ResultStore:
         version
             The version to note.
         """
+        metrics = measure(run, spec.metrics, spec.trust)
+        self.write_columns(spec, columns_of(run), describe(spec, run, version, NUMBERS_HASH, metrics))
+
+    def write_columns(self, spec: RunSpec, columns: dict[str, Any], meta: dict[str, Any]) -> None:
+        """Write a finished run that was played elsewhere, and delete its checkpoint.
+
+        Parameters
+        ----------
+        spec
+            The spec of the run.
+        columns, meta
+            Its numbers and facts, as `stored.columns_of` and `stored.describe` give them.
+        """
         require("lab", "pyarrow")
-        import pyarrow as pa
+        self._write(self.run_path(spec), columns, meta, None)
+        self.partial_path(spec).unlink(missing_ok=True)
+
+    def _write(self, path: Path, columns: dict[str, Any], meta: dict[str, Any], extra: Any) -> None:
         import pyarrow.parquet as pq
 
-        table = pa.table(
-            {
-                "round": run.rounds,
-                "regret": run.regret,
-                "reward": run.reward,
-                "realised_regret": run.realised_regret,
-                "realised_reward": run.realised_reward,
-                "plays": pa.array(run.plays_at.tolist(), type=pa.list_(pa.int64())),
-            }
-        )
-        meta = {
-            "format": FORMAT,
-            "version": version,
-            "sources": NUMBERS_HASH,
-            "settings": spec.as_dict(),
-            "label": spec.label,
-            "arms": [str(label) for label in run.task.problem.labels],
-            "super_arm_plays": [[list(arms), count] for arms, count in run.super_arm_plays.items()],
-            "optimal_super_arm": None if run.optimum is None else run.optimum.super_arm.tolist(),
-            "optimal_total": math.nan if run.optimum is None else run.optimum.total,
-            "optimal_plays": run.optimal_plays,
-            "seconds": run.seconds,
-        }
-        table = table.replace_schema_metadata({_META: json.dumps(meta).encode()})
-        with replacing(self.run_path(spec)) as aside:
+        table = to_table(columns, meta, extra)
+        with replacing(path) as aside:
             pq.write_table(table, aside)
-        self.partial_path(spec).unlink(missing_ok=True)
+
+    def align(self) -> None:
+        """Give all run files the same columns, so that other programs can read the folder ``runs`` as one table.
+
+        Policies have different parameters. A file without a parameter or metric that another file has gets an empty
+        column for it.
+        """
+        require("lab", "pyarrow")
+        import pyarrow.parquet as pq
+
+        with locked(self.folder / ".lock"):
+            found = list(self._metas())
+            extra: dict[str, bool] = {}
+            for _, meta in found:
+                for name, value in own_columns(meta).items():
+                    extra[name] = extra.get(name, False) or is_text(value)
+            wanted = sorted(extra.items())
+            first = None
+            for path, meta in found:
+                first = first or to_table({name: [] for name in (*SERIES, "plays")}, meta, wanted).schema
+                if not pq.read_schema(path).equals(first):
+                    run = read_run(path)
+                    self._write(path, columns_of_stored(run), {**meta, "format": FORMAT}, wanted)
 
     def write_partial(self, spec: RunSpec, state: dict[str, Any]) -> None:
         """Write the checkpoint of a run in progress.
@@ -154,10 +251,12 @@ class ResultStore:
             The state of its simulation.
         """
         with replacing(self.partial_path(spec)) as aside, gzip.open(aside, "wt", compresslevel=1) as handle:
-            json.dump({"sources": NUMBERS_HASH, "state": state}, handle)
+            json.dump({"sources": NUMBERS_HASH, "code": spec.code, "state": state}, handle)
 
     def read_partial(self, spec: RunSpec) -> dict[str, Any] | None:
         """The state of a run in progress; None if there is no checkpoint made by the present source code.
+
+        A damaged checkpoint is reported to the log; the run then starts anew.
 
         Parameters
         ----------
@@ -167,10 +266,29 @@ class ResultStore:
         path = self.partial_path(spec)
         if not path.exists():
             return None
-        with gzip.open(path, "rt") as handle:
-            data = json.load(handle)
-        # Other sources might have made other numbers, so the run starts again.
-        return dict(data["state"]) if data["sources"] == NUMBERS_HASH else None
+        try:
+            data = json.loads(_inflate(path, _most_state(spec)))
+            # Other sources might have made other numbers, so the run starts again.
+            if data["sources"] != NUMBERS_HASH or data.get("code", "") != spec.code:
+                return None
+            return dict(data["state"])
+        except (ValueError, KeyError, TypeError, RecursionError, EOFError, OSError, zlib.error) as error:
+            self.damaged(spec, error)
+            return None
+
+    def damaged(self, spec: RunSpec, error: Exception) -> None:
+        """Say in the log that the checkpoint of a run cannot be used, and remove it.
+
+        Parameters
+        ----------
+        spec
+            The run.
+        error
+            What is wrong with it.
+        """
+        path = self.partial_path(spec)
+        _LOGGER.warning("the checkpoint %s is damaged, and its run starts anew: %s", path, error)
+        path.unlink(missing_ok=True)
 
     def read(self, spec: RunSpec) -> StoredRun:
         """Read a finished run.
@@ -183,87 +301,25 @@ class ResultStore:
         Raises
         ------
         InputError
-            The folder does not hold the run.
+            The folder does not hold the run, or its file is of another run.
         """
-        return read_run(self.run_path(spec))
+        run = read_run(self.run_path(spec), spec.trust)
+        if run.spec != spec:
+            raise InputError(f"{str(self.run_path(spec))!r} must hold the run that its name says, but holds another")
+        return run
 
 
-class StoredRun:
-    """A finished run, read from its file.
-
-    Parameters
-    ----------
-    columns
-        The columns of the file.
-    meta
-        What the file says about the run: its settings, label, optimum and time.
-
-    Attributes
-    ----------
-    spec
-        The `RunSpec` of the run.
-    meta
-        As given.
-    rounds
-        The recorded rounds.
-    regret, reward
-        Cumulative expected regret and expected reward at these rounds.
-    realised_reward
-        Cumulative reward of the outcomes that were drawn.
-    realised_regret
-        The expected reward of the optimal constant super arm minus ``realised_reward``.
-    plays_at
-        The number of plays of each base arm at these rounds, one row per round; without columns where there would be
-        too many numbers to keep.
-    """
-
-    def __init__(self, columns: dict[str, Any], meta: dict[str, Any]) -> None:
-        self.spec = RunSpec.from_dict(meta["settings"])
-        self.meta = meta
-        self.rounds = np.asarray(columns["round"], dtype=np.int64)
-        self.regret = np.asarray(columns["regret"], dtype=np.float64)
-        self.reward = np.asarray(columns["reward"], dtype=np.float64)
-        self.realised_regret = np.asarray(columns["realised_regret"], dtype=np.float64)
-        self.realised_reward = np.asarray(columns["realised_reward"], dtype=np.float64)
-        self.plays_at = np.array(columns["plays"], dtype=np.int64)
-
-    @property
-    def label(self) -> str:
-        """The label of the policy in tables and figures."""
-        return str(self.meta["label"])
+def _most_state(spec: RunSpec) -> int:
+    """How many bytes the state of a run may have, generously."""
+    problem = spec.make_task().problem
+    numbers = spec.horizon * problem.oracle.max_size + 1_000 * problem.n_arms
+    return min(4 * 2**30, 64 * 2**20 + 64 * numbers)
 
 
-def read_meta(path: Path) -> dict[str, Any]:
-    """The settings and other facts that the file of a run holds beside its columns."""
-    require("lab", "pyarrow")
-    import pyarrow.parquet as pq
-
-    try:
-        return dict(json.loads(pq.read_schema(path).metadata[_META]))
-    except Exception as error:
-        raise InputError(f"file must be a run written by 'rising run'; {str(path)!r} is not one ({error})") from None
-
-
-def read_run(path: str | Path) -> StoredRun:
-    """Read a finished run from its file.
-
-    Parameters
-    ----------
-    path
-        A file in the ``runs`` folder of a results folder.
-
-    Raises
-    ------
-    InputError
-        The file does not exist, or does not hold a run.
-    """
-    require("lab", "pyarrow")
-    import pyarrow.parquet as pq
-
-    path = Path(path)
-    if not path.is_file():
-        raise InputError(f"file must be a run written by 'rising run', but {str(path)!r} does not exist")
-    meta = read_meta(path)
-    table = pq.read_table(path)
-    columns = {name: table.column(name).to_pylist() for name in table.column_names}
-    return StoredRun(columns, meta)
+def _inflate(path: Path, most: int) -> bytes:
+    """The content of a compressed file, which must not have more than ``most`` bytes."""
+    with gzip.open(path, "rb") as handle:
+        found = handle.read(most + 1)
+    if len(found) > most:
+        raise ValueError(f"it holds more than {most} bytes")
+    return found

@@ -28,10 +28,12 @@ def plot_overview(runs: Sequence[StoredRun], task: str, path: Path) -> list[Path
     list of Path
         The PNG file and the SVG file.
     """
-    instance = make_task(task)
+    # A run that was read from a file imports nothing but what the caller trusts.
+    known = [run.spec for run in runs if run.spec.world == task]
+    instance = known[0].make_task() if known else make_task(task)
     with figures(11.0, 3.5, widths=(1.0, 1.05, 1.7)) as (drawing, (left, middle, right)):
         draw_structure(left, instance)
-        left.set_title(regret_heading(task), fontsize=10)
+        left.set_title(regret_heading(task, runs), fontsize=10)
         draw_curves(middle, instance)
         middle.set_title("outcomes rise with practice", fontsize=10)
         draw_regret(right, regret_bands(runs, task), "regret")

@@ -16,14 +16,24 @@ _MANY = 10_000
 """From this value on an axis counts in thousands."""
 
 
-def regret_heading(task: str) -> str:
+def regret_heading(task: str, runs: Sequence[StoredRun] = ()) -> str:
     """The name of a task in headings; "(replayed)" is added to a task that replays measured curves.
+
+    Parameters
+    ----------
+    task
+        The task, as the runs name it.
+    runs
+        Finished runs, which know the names of tasks of one's own.
 
     >>> regret_heading("path-easy")
     'path-easy'
     """
-    made = make_task(task)
-    return f"{made.name} (replayed)" if made.recorded else task
+    for run in runs:
+        if run.spec.world == task:
+            name = run.task_name + task.removeprefix(run.spec.task)
+            return f"{name} (replayed)" if run.meta.get("recorded") else name
+    return f"{task} (replayed)" if ":" not in task and make_task(task).recorded else task
 
 
 def regret_bands(runs: Sequence[StoredRun], task: str) -> dict[str, Band]:
@@ -135,5 +145,5 @@ def plot_regret(runs: Sequence[StoredRun], task: str, path: Path) -> list[Path]:
         The PNG file and the SVG file.
     """
     with figure() as (drawing, axes):
-        draw_regret(axes, regret_bands(runs, task), regret_heading(task))
+        draw_regret(axes, regret_bands(runs, task), regret_heading(task, runs))
         return save(drawing, path)
