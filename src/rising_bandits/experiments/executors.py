@@ -83,10 +83,13 @@ def play_leg(leg: Leg) -> Played:
         simulation = begin(leg.spec, leg.state)
         until = time.monotonic() + leg.seconds if isinstance(simulation.policy, Policy) else math.inf
         stretch = 200
-        while not simulation.done and time.monotonic() < until:
+        while not simulation.done:
             started = time.monotonic()
             simulation.advance(stretch)
             stretch = stretch_after(stretch, time.monotonic() - started)
+            # Checked at the end: however short the time, every leg moves on.
+            if time.monotonic() >= until:
+                break
         rounds = simulation.next_round - 1
         if not simulation.done:
             return Played(rounds, simulation.state())

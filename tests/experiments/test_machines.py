@@ -1,0 +1,317 @@
+"""Many machines: shards, executors and Dask clusters give the numbers of one core, whatever dies on the way."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rising_bandits as rb
+from rising_bandits import experiments as ex
+from rising_bandits.experiments import executors
+from rising_bandits.experiments.executors import Leg, play_leg
+
+SRC = str(Path(rb.__file__).parents[1])
+
+
+def same(some, others):
+    names = ("rounds", "regret", "reward", "realised_regret", "realised_reward", "plays_at")
+    return len(some) == len(others) and all(
+        np.array_equal(getattr(a, name), getattr(b, name))
+        and a.meta["super_arm_plays"] == b.meta["super_arm_plays"]
+        and a.spec == b.spec
+        for a, b in zip(some, others, strict=True)
+        for name in names
+    )
+
+
+def small_plan():
+    return ex.make_plan(["toy"], ["sw-cucb(window=[20, 40])", "random"], seeds=3, horizon=700)
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    """The small plan on one core."""
+    return ex.run_plan(small_plan(), tmp_path_factory.mktemp("alone"), workers=1)
+
+
+def test_shards_joined_are_the_whole(tmp_path, alone, run, capsys):
+    arguments = ["run", "toy", "--policy", "sw-cucb(window=[20, 40])", "--policy", "random", "--seeds", "3"]
+    arguments += ["--horizon", "700", "--workers", "1"]
+    for part in (1, 2, 3, 4):
+        assert run(*arguments, "--shard", f"{part}/4", "--out", tmp_path / f"part-{part}") == 0
+    capsys.readouterr()
+    counts = [len(ex.ResultStore(tmp_path / f"part-{part}").specs()) for part in (1, 2, 3, 4)]
+    assert counts == [3, 2, 2, 2]
+    out = tmp_path / "all"
+    assert run("collect", *(tmp_path / f"part-{part}" for part in (1, 2, 3)), "--out", out) == 0
+    assert "7 runs" in capsys.readouterr().out
+    # Again, with the part that was missing: what is there already is not copied twice.
+    assert run("collect", tmp_path, "--out", out, "--json") == 0
+    assert '"added": 2' in capsys.readouterr().out
+    # Nothing is left to do.
+    store = ex.ResultStore(out)
+    assert all(store.has(spec) for spec in small_plan())
+    assert same([store.read(spec) for spec in small_plan()], alone)
+    assert (out / "plan.toml").read_text() == (tmp_path / "part-1" / "plan.toml").read_text()
+
+
+@pytest.mark.parametrize("text", ["0/4", "5/4", "1", "a/b", "1/0", "-1/4", "1/4/2"])
+def test_shards_that_are_none(text):
+    with pytest.raises(rb.InputError, match="shard must look like 3/16"):
+        ex.shard(small_plan(), text)
+
+
+def test_different_results_of_one_run_are_not_joined(tmp_path):
+    plan = ex.make_plan(["toy"], ["random"], seeds=1, horizon=50)
+    one, other = (ex.ResultStore(tmp_path / name) for name in ("a", "b"))
+    run = ex.run_plan(plan, one.folder, workers=1)[0]
+    from rising_bandits.experiments.stored import columns_of_stored
+
+    other.write_columns(plan[0], {**columns_of_stored(run), "regret": run.regret + 1}, run.meta)
+    with pytest.raises(rb.InputError, match="must be equal"):
+        ex.collect([one.folder, other.folder], tmp_path / "out")
+    # Results of other sources give way to those of the present ones.
+    other.write_columns(plan[0], {**columns_of_stored(run), "regret": run.regret + 1}, {**run.meta, "sources": "old"})
+    for order in ([one.folder, other.folder], [other.folder, one.folder]):
+        ex.collect(order, tmp_path / f"out-{order[0].name}")
+        found = ex.ResultStore(tmp_path / f"out-{order[0].name}").read(plan[0])
+        assert np.array_equal(found.regret, run.regret)
+
+
+def test_any_executor_gives_the_same_numbers(tmp_path, alone, monkeypatch):
+    # Legs of no time: every leg plays one stretch, and every run goes through many workers.
+    monkeypatch.setattr(executors, "LEG_SECONDS", 0.0)
+    seen = []
+    with ThreadPoolExecutor(2) as pool:
+        runs = ex.run_plan(small_plan(), tmp_path, executor=pool, progress=lambda *news: seen.append(news))
+    assert same(runs, alone)
+    assert any(0 < rounds < 700 for _, rounds in seen)
+    assert not list((tmp_path / "partial").glob("*.gz"))
+
+
+class Flaky:
+    """An executor whose workers die now and then, and which is interrupted once."""
+
+    _max_workers = 1
+
+    def __init__(self, rng, deaths, lost=10**9):
+        self.rng, self.deaths, self.lost, self.calls = rng, deaths, lost, 0
+
+    def submit(self, work, leg):
+        self.calls += 1
+        if self.calls > self.lost:
+            raise RuntimeError("cannot schedule new futures after shutdown")
+        future = Future()
+        if self.rng.random() < self.deaths:
+            work(leg)  # the work was done, and is lost with the worker
+            future.set_exception(type("KilledWorker", (Exception,), {})("worker died"))
+        else:
+            future.set_result(work(leg))
+        return future
+
+
+def test_dying_workers_cost_a_leg_and_change_no_number(tmp_path, alone, monkeypatch):
+    monkeypatch.setattr(executors, "LEG_SECONDS", 0.0)
+    rng = np.random.default_rng(5)
+    with pytest.raises(rb.RisingBanditsError, match="the same command goes on from the last checkpoints"):
+        ex.run_plan(small_plan(), tmp_path, executor=Flaky(rng, 0.2, lost=22))
+    assert list((tmp_path / "partial").glob("*.gz"))
+    assert same(ex.run_plan(small_plan(), tmp_path, executor=Flaky(rng, 0.2)), alone)
+    with pytest.raises(rb.RisingBanditsError, match="workers died 5 times"):
+        ex.run_plan(small_plan(), tmp_path / "never", executor=Flaky(rng, 1.0))
+
+
+def test_a_worker_of_another_version_is_refused():
+    spec = small_plan()[0]
+    with pytest.raises(rb.RisingBanditsError, match="another version"):
+        play_leg(Leg(spec, None, {}, "other", "", 1.0))
+
+
+OWN = """
+import rising_bandits as rb
+from aid_y import SIGN
+class Mine(rb.IndexPolicy):
+    name = "mine"
+    def index(self, outcomes, t):
+        return SIGN * outcomes[-1]
+"""
+
+
+def test_workers_get_the_sources_of_ones_own_modules(tmp_path, monkeypatch):
+    code = tmp_path / "code"
+    code.mkdir()
+    (code / "mine_y.py").write_text(OWN)
+    (code / "aid_y.py").write_text("SIGN = 1\n")
+    with monkeypatch.context() as here:
+        here.syspath_prepend(str(code))
+        plan = ex.make_plan(["toy"], ["mine_y:Mine"], seeds=1, horizon=60)
+        expected = ex.run_plan(plan, tmp_path / "here", workers=1)
+        legs = []
+
+        class Keeping:
+            def submit(self, work, leg):
+                legs.append(leg)
+                return ThreadPoolExecutor(1).submit(lambda: (_ for _ in ()).throw(RuntimeError("later")))
+
+        with pytest.raises(RuntimeError, match="later"):
+            ex.run_plan(plan, tmp_path / "there", executor=Keeping())
+    for name in ("mine_y", "aid_y"):
+        sys.modules.pop(name, None)
+    # Elsewhere the folder is not on the path, and another module of that name is.
+    (tmp_path / "mine_y.py").write_text("raise RuntimeError('the wrong module')\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    played = play_leg(legs[0])
+    assert np.array_equal(played.columns["regret"], expected[0].regret)
+    for name in ("mine_y", "aid_y"):
+        sys.modules.pop(name, None)
+
+
+# --- Dask ---
+
+
+def start(*arguments, prefix=(), **options):
+    """A process of Dask that knows this package."""
+    environment = {**os.environ, "PYTHONPATH": SRC, "OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"}
+    command = [*prefix, sys.executable, "-m", "distributed.cli." + arguments[0], *map(str, arguments[1:])]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options)
+
+
+@contextlib.contextmanager
+def ending(*processes):
+    """End processes at the end, whatever happens."""
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+        for process in processes:
+            process.wait()
+
+
+def scheduler(folder, host="127.0.0.1", prefix=()):
+    file = folder / "scheduler.json"
+    process = start(
+        "dask_scheduler", "--host", host, "--port", 0, "--no-dashboard", "--scheduler-file", file, prefix=prefix
+    )
+    return process, file
+
+
+def address_of(file, process):
+    import json
+
+    while True:
+        assert process.poll() is None
+        with contextlib.suppress(OSError, ValueError):
+            return json.loads(file.read_text())["address"]
+        time.sleep(0.05)
+
+
+def worker(address, prefix=()):
+    return start("dask_worker", address, "--nthreads", 1, "--no-nanny", "--no-dashboard", prefix=prefix)
+
+
+def kill_one(workers, folder, legs=3):
+    """A function for ``progress`` that kills a worker once some legs have come back."""
+    seen = []
+
+    def progress(number, rounds):
+        if rounds:
+            seen.append(rounds)
+        if len(seen) == legs:
+            workers[0].send_signal(signal.SIGKILL)
+
+    return progress
+
+
+def long_plan():
+    return ex.make_plan(["toy"], ["sw-cucb(window=20)"], seeds=4, horizon=1_600)
+
+
+def run_with_a_killed_worker(address, workers, folder):
+    from rising_bandits.experiments.cluster import cluster
+
+    with cluster(address) as executor:
+        runs = ex.run_plan(
+            long_plan(), folder, executor=executor, checkpoint_seconds=0.0, progress=kill_one(workers, folder)
+        )
+    assert workers[0].wait() == -signal.SIGKILL
+    return runs
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_cluster_with_a_killed_worker_equals_one_core(tmp_path):
+    pytest.importorskip("distributed")
+    head, file = scheduler(tmp_path)
+    with ending(head):
+        address = address_of(file, head)
+        workers = [worker(address), worker(address)]
+        with ending(*workers):
+            runs = run_with_a_killed_worker(address, workers, tmp_path / "cluster")
+    assert same(runs, ex.run_plan(long_plan(), tmp_path / "alone", workers=1))
+
+
+def network(*arguments):
+    return subprocess.run(["ip", *arguments], capture_output=True, check=False).returncode == 0
+
+
+@contextlib.contextmanager
+def hosts(count):
+    """Network namespaces on one bridge, as hosts; yields their names and the address of this machine."""
+    mark = f"rb{os.getpid() % 10_000}"
+    bridge, net = f"{mark}b", f"10.{os.getpid() % 200 + 20}.7"
+    names = [f"{mark}n{k}" for k in range(count)]
+    try:
+        steps = [["link", "add", bridge, "type", "bridge"], ["addr", "add", f"{net}.1/24", "dev", bridge]]
+        steps += [["link", "set", bridge, "up"]]
+        for k, name in enumerate(names):
+            steps += [
+                ["netns", "add", name],
+                ["link", "add", f"{mark}v{k}", "type", "veth", "peer", "name", f"{mark}w{k}"],
+                ["link", "set", f"{mark}v{k}", "master", bridge, "up"],
+                ["link", "set", f"{mark}w{k}", "netns", name],
+                ["-n", name, "addr", "add", f"{net}.{k + 10}/24", "dev", f"{mark}w{k}"],
+                ["-n", name, "link", "set", f"{mark}w{k}", "up"],
+                ["-n", name, "link", "set", "lo", "up"],
+            ]
+        if not all(network(*step) for step in steps):
+            pytest.skip("network namespaces cannot be made here")
+        yield names, f"{net}.1"
+    finally:
+        for name in names:
+            network("netns", "del", name)
+        network("link", "del", bridge)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_workers_on_other_hosts_with_one_killed_equal_one_core(tmp_path):
+    pytest.importorskip("distributed")
+    with hosts(2) as (names, here):
+        head, file = scheduler(tmp_path, here)
+        with ending(head):
+            address = address_of(file, head)
+            workers = [worker(address, ("ip", "netns", "exec", name)) for name in names]
+            with ending(*workers):
+                runs = run_with_a_killed_worker(address, workers, tmp_path / "cluster")
+    assert same(runs, ex.run_plan(long_plan(), tmp_path / "alone", workers=1))
+
+
+@pytest.mark.parametrize("text", ["host", "tcp://127.0.0.1:9"])
+@pytest.mark.filterwarnings("ignore")
+def test_a_scheduler_that_is_none(text, monkeypatch, tmp_path, run, capsys):
+    pytest.importorskip("distributed")
+    from rising_bandits.experiments import cluster
+
+    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 1.0)
+    arguments = ["run", "toy", "--policy", "random", "--horizon", "50", "--out", tmp_path / "out"]
+    assert run(*arguments, "--scheduler", text) == 2
+    assert "rising: scheduler" in capsys.readouterr().err
