@@ -7,7 +7,20 @@ import sys
 import typer
 
 from rising_bandits import __version__
-from rising_bandits.cli import antmaze, bench, identify, policies, reproduce, run, serve, study, sweeps, tasks, theory
+from rising_bandits.cli import (
+    antmaze,
+    bench,
+    identify,
+    policies,
+    reproduce,
+    run,
+    serve,
+    study,
+    sweeps,
+    tasks,
+    theory,
+    upkeep,
+)
 from rising_bandits.cli.output import console, out
 from rising_bandits.errors import RisingBanditsError
 
@@ -31,6 +44,8 @@ app.command("collect")(sweeps.collect)
 app.command("reproduce")(reproduce.reproduce)
 app.add_typer(theory.app, name="theory")
 app.add_typer(antmaze.app, name="antmaze")
+study.app.command("check")(upkeep.check)
+study.app.command("backup")(upkeep.backup)
 app.add_typer(study.app, name="study")
 app.add_typer(bench.app, name="bench")
 app.add_typer(serve.app, name="serve")

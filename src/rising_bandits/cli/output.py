@@ -14,10 +14,22 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from rising_bandits._text import shown_text
+
+
+class _Plain(Console):
+    """A console that obeys no control characters in the text that it prints."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        super().print(*(shown_text(part, lines=True) if isinstance(part, str) else part for part in objects), **options)
+
 
 def console(**options: Any) -> Console:
-    """A console that prints text unchanged: ``:link:`` is not made an emoji, and ``[a]`` is not read as a style."""
-    return Console(highlight=False, emoji=False, markup=False, **options)
+    """A console that prints text unchanged: ``:link:`` is not made an emoji, and ``[a]`` is not read as a style.
+
+    Control characters are shown as escapes, so that a label cannot change the terminal.
+    """
+    return _Plain(highlight=False, emoji=False, markup=False, **options)
 
 
 out = console()
@@ -26,7 +38,7 @@ out = console()
 def print_heading(title: str, rest: str = "") -> None:
     """Print an empty line, then ``title`` in bold and ``rest`` after it."""
     out.print()
-    out.print(Text.assemble((title, "bold"), rest), soft_wrap=True)
+    out.print(Text.assemble((shown_text(title), "bold"), shown_text(rest)), soft_wrap=True)
 
 
 def print_json(data: Any) -> None:
@@ -48,7 +60,7 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]], numbers:
     for place, heading in enumerate(headings):
         table.add_column(heading, justify="right" if place >= len(headings) - numbers else "left", no_wrap=True)
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*(shown_text(cell) for cell in row))
     # Where there is no terminal, the width is not known; lines must not be broken there.
     wide = out if out.is_terminal else console(width=200)
     wide.print(table)

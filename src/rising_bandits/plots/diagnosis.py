@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from rising_bandits._checks import Floats
+from rising_bandits._text import figure_text, shown_text
 from rising_bandits.plots.style import EARLY, LATE, figures, save
 from rising_bandits.theory.diagnose import ArmDiagnosis, Diagnosis
 
@@ -35,8 +36,8 @@ def running_mean(outcomes: Floats, width: int) -> Floats:
 
 
 def _name(label: Hashable, width: int) -> str:
-    """A label cut to ``width`` letters, with dollar signs escaped so that matplotlib does not typeset it."""
-    return textwrap.shorten(str(label), width, placeholder="...").replace("$", r"\$") or repr(label)
+    """A label cut to ``width`` letters, drawn as it is."""
+    return figure_text(textwrap.shorten(shown_text(label), width, placeholder="...")) or repr(label)
 
 
 def _verdicts(found: ArmDiagnosis) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from rising_bandits._text import figure_text
 from rising_bandits.plots.diagnosis import running_mean
 from rising_bandits.plots.style import figures, save
 from rising_bandits.studies import Explanation, Reason, Scale, Study
@@ -28,8 +29,8 @@ _COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
 
 def _short(label: str, width: int = 26) -> str:
-    """A label cut to ``width`` letters, with dollar signs escaped so that matplotlib does not typeset it."""
-    return (label if len(label) <= width else label[: width - 1] + "…").replace("$", r"\$")
+    """A label cut to ``width`` letters, drawn as it is."""
+    return figure_text(label, width)
 
 
 def draw_explanation(axes: Any, explanation: Explanation) -> None:
@@ -137,7 +138,7 @@ def draw_outcomes(axes: Any, table: Any, arms: Sequence[str], scale: Scale) -> N
         axes.plot(mine["play"].to_numpy(), line, color=colour, label=_short(arm), marker=mark, linewidth=1.6)
     axes.xaxis.set_major_locator(MaxNLocator(5, integer=True, min_n_ticks=1))
     axes.set_xlabel("play of the arm")
-    axes.set_ylabel("outcome" + (f" ({scale.unit})" if scale.unit else "") + ", running mean")
+    axes.set_ylabel("outcome" + (f" ({figure_text(scale.unit)})" if scale.unit else "") + ", running mean")
     if axes.get_legend_handles_labels()[0]:
         axes.legend(frameon=False, fontsize=8)
 

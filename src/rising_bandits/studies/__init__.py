@@ -20,8 +20,10 @@ from rising_bandits.studies.reports.explain import Choice, Explanation, Reason
 from rising_bandits.studies.reports.replay import Replay
 from rising_bandits.studies.scales import Decay, Inverse, Log, Range, Reciprocal, Scale
 from rising_bandits.studies.study import Decision, Study
+from rising_bandits.studies.upkeep import Check, backup, check
 
 __all__ = [
+    "Check",
     "Choice",
     "Comparison",
     "Decay",
@@ -36,6 +38,8 @@ __all__ = [
     "Replay",
     "Scale",
     "Study",
+    "backup",
+    "check",
     "create",
     "delete",
     "load",

@@ -135,6 +135,9 @@ def problem_body(problem: Problem, key_of: Mapping[Label, int]) -> dict[str, Any
     if not isinstance(cast(object, problem), Problem):
         raise InputError(f"problem must be a Problem such as ShortestPath(...), got {problem!r}")
     labels = [_plain(label) for label in problem.labels]
+    for label in problem.labels:
+        if any("\ud800" <= letter <= "\udfff" for letter in str(label)):
+            raise InputError(f"labels must be text that UTF-8 can hold, got {label!r}")
     fresh = [label for label in problem.labels if label not in key_of]
     keys = {**key_of, **{label: len(key_of) + place for place, label in enumerate(fresh)}}
     # Stored, because finding the arms that are in no super arm takes long.

@@ -149,6 +149,8 @@ class Queue:
             self._ticket = ticket = max(0, words[_NEXT], words[_CALLED]) % 2**62
             words[2 + ticket % _OWNERS] = os.getpid()
             words[_NEXT] = ticket + 1
+            if ticket - words[_CALLED] > _OWNERS:
+                words[_CALLED] = ticket
         finally:
             fcntl.flock(self._handle, fcntl.LOCK_UN)
         return True

@@ -11,6 +11,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
@@ -57,10 +58,12 @@ class Storage:
         self.place = shown(self.url)
         """The address as messages show it."""
         self.sqlite = self.url.get_backend_name() == "sqlite"
+        self.file: Path | None = None
+        """The SQLite file, if it is one with a plain path."""
         self.database: Database
         if self.sqlite:
             file = SQLite(self.url, create=create, look=look, power_safe=power_safe, timeout=timeout)
-            self.database, look = file, file.look
+            self.database, self.file, look = file, file.path, file.look
         else:
             self.database = Postgres(self.url)
         self.look = look

@@ -98,6 +98,10 @@ class Reader:
             raise self._broke(error) from None
         return found
 
+    def rows(self, query: str, *parameters: Any) -> list[Any]:
+        """The rows that a query with the marks ``?`` finds."""
+        return self._rows(query.replace("?", self._mark), parameters)
+
     def _row(self, query: str, *parameters: Any) -> Any:
         """The first row that a query finds, None if there is none."""
         rows = self._rows(query.replace("?", self._mark), parameters)
@@ -275,8 +279,7 @@ class Writer(Reader):
 
     def hidden(self, before: float) -> list[int]:
         """The studies that were hidden before a time: what was being removed or loaded when a process ended."""
-        query = "SELECT id FROM rising_studies WHERE abs(loading) < ?".replace("?", self._mark)
-        return [int(row[0]) for row in self._rows(query, (before,))]
+        return [int(row[0]) for row in self.rows("SELECT id FROM rising_studies WHERE abs(loading) < ?", before)]
 
     def append(self, study: int, events: Sequence[Event]) -> int:
         """Append events to the log of a study, and return the checksum of the last one."""
@@ -318,8 +321,7 @@ class Writer(Reader):
 
     def keep_snapshot(self, study: int, seq: int, body: bytes) -> None:
         """Store a snapshot of the state after event number ``seq``, and delete those that `spare` chooses."""
-        query = "SELECT seq FROM rising_snapshots WHERE study_id = ?".replace("?", self._mark)
-        kept = [row[0] for row in self._rows(query, (study,))]
+        kept = [row[0] for row in self.rows("SELECT seq FROM rising_snapshots WHERE study_id = ?", study)]
         if seq in kept:
             return
         statement = "INSERT INTO rising_snapshots (study_id, seq, at, body) VALUES (?, ?, ?, ?)"
