@@ -16,7 +16,7 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $(READY)
 
-reproduce: $(READY)  ## the paper's synthetic experiments and theory, with a report that judges its claims
+reproduce: $(READY)  ## the paper: synthetic experiments, theory, recorded AntMaze runs, and a report that judges its claims
 	$(BIN)/rising reproduce --out results/reproduction
 
 test: $(READY) check  ## lint, types, layers, then every test, docstring and README example

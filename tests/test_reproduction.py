@@ -2,49 +2,58 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
 
 import rising_bandits as rb
-from rising_bandits.experiments import RunSpec, StoredRun
-from rising_bandits.reproduction import SECTIONS, claims, reproduce
-from rising_bandits.reproduction.judging import Claim
+from rising_bandits.experiments import PAPER_POLICIES, RunSpec, StoredRun, make_task
+from rising_bandits.reproduction import SECTIONS, claims, reproduce, theory_parts
+from rising_bandits.reproduction import sections as plans
+from rising_bandits.reproduction.index import ITEMS, index_of
+from rising_bandits.reproduction.judging import Claim, Paired, compare, holm, lowest, paired
 from rising_bandits.reproduction.report import Part, render
 from rising_bandits.reproduction.reproduce import plan_of
-from rising_bandits.reproduction.sections import REFERENCE, sections
+from rising_bandits.reproduction.sections import REFERENCE, flat_names, pair_names
+from rising_bandits.reproduction.variants import flat, flat_bound, k_max_halved
+from rising_bandits.theory import instances, lower_bound
+from rising_bandits.theory.proofs import best_mixture, second_step, spy
 
 
 def test_every_section_can_be_asked_for_and_every_task_is_there():
-    assert [section.name for section in sections()] == SECTIONS
-    synthetic = [name for name in rb.tasks.names() if not rb.tasks.get(name).recorded]
+    assert [section.name for section in plans.sections()] == SECTIONS
+    synthetic = set(plans.TASKS)
     assert len(synthetic) == 8
-    assert set(synthetic) <= set(SECTIONS)
+    assert synthetic <= set(SECTIONS)
     _, plan = plan_of([])
     keys = [spec.key for spec in plan]
     assert len(set(keys)) == len(keys)
     for name in synthetic:
         mine = [spec for spec in plan if spec.task == name and not spec.rounds]
-        assert {spec.seed for spec in mine} == {0, 1, 2, 3, 4}
+        assert {spec.seed for spec in mine} == set(range(10))
         assert {spec.horizon for spec in mine} == {rb.tasks.get(name).horizon}
         assert {spec.label for spec in mine} >= {"crucb", "r-ed-ucb", "sw-ucb", "sw-cucb", "sw-ts", "sw-cts", REFERENCE}
-    with pytest.raises(rb.InputError, match=r"only must be one of summary, toy, .* got 'nope'"):
+    with pytest.raises(rb.InputError, match=r"only must be one of table-1, summary, toy, .* got 'nope'"):
         plan_of(["nope"])
 
 
-def stored(task: str, policy: str, final: float, seed: int, **parameters: object) -> StoredRun:
+def stored(task: str, policy: str, final: float, seed: int = 0, **parameters: object) -> StoredRun:
     spec = RunSpec(task, policy, dict(parameters), 10, seed)
     columns = {name: [final] for name in ("regret", "reward", "realised_regret", "realised_reward")}
-    meta = {"settings": spec.as_dict(), "label": spec.label}
+    meta = {"settings": spec.as_dict(), "label": policy if ":" in task else spec.label}
     return StoredRun({"round": [10], "plays": [[0] * 12], **columns}, meta)
 
 
 def runs_with(crucb: float, reference: float, rival: float) -> list[StoredRun]:
-    noise = np.random.default_rng(0).normal(size=5)
+    noise = np.random.default_rng(0).normal(size=10)
     out = []
-    for seed in range(5):
+    for seed in range(10):
         out.append(stored("path-easy", "crucb", crucb + noise[seed], seed))
         out.append(stored("path-easy", "crucb", reference - noise[seed], seed, bonus="reference"))
         out += [stored("path-easy", name, rival + 2 * noise[seed], seed) for name in claims.BASELINES]
@@ -53,56 +62,211 @@ def runs_with(crucb: float, reference: float, rival: float) -> list[StoredRun]:
 
 def test_claims_follow_the_numbers_either_way():
     good = claims.task_claims(runs_with(100.0, 50.0, 200.0), "path-easy")
-    bad = claims.task_claims(runs_with(300.0, 50.0, 200.0), "path-easy")
-    assert [claim.held for claim in good[:2]] == [True, True]
-    assert [claim.held for claim in bad[:2]] == [False, True]
+    bad = claims.task_claims(runs_with(300.0, 199.9, 200.0), "path-easy")
+    assert [claim.verdict for claim in good[:2]] == ["held", "held"]
+    # A difference of less than one percent is level, however sure it is.
+    assert [claim.verdict for claim in bad[:2]] == ["did not hold", "level"]
     assert "300" in bad[0].evidence
+    assert all(claim.items == ("Figure 5",) for claim in good)
+    # SW-UCB and SW-CUCB are the same here.
+    assert good[2].verdict == "level"
 
 
-def test_paired_tests_are_students():
-    from scipy import stats
+@given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=8))
+def test_holms_correction_is_the_plain_one(values):
+    """Against the definition: the k-th smallest is multiplied by how many are left, and the results never fall."""
+    found = holm({str(place): value for place, value in enumerate(values)})
+    order = sorted(range(len(values)), key=lambda place: values[place])
+    running = 0.0
+    for rank, place in enumerate(order):
+        running = max(running, min(1.0, (len(values) - rank) * values[place]))
+        assert found[str(place)] == pytest.approx(running)
 
+
+def test_paired_tests_are_students_and_never_promise_zero():
     rng = np.random.default_rng(1)
-    ours, theirs = rng.normal(size=5), rng.normal(size=5) + 0.5
-    expected = stats.ttest_rel(ours, theirs, alternative="less").pvalue
-    assert claims.paired_p(ours, theirs) == pytest.approx(expected)
-    assert claims.paired_p(np.ones(5), np.full(5, 2.0)) == 0.0
-    assert claims.paired_p(np.full(5, 2.0), np.ones(5)) == 1.0
+    ours, theirs = rng.normal(size=10), rng.normal(size=10) + 0.5
+    test = paired(ours, theirs)
+    assert test.p == pytest.approx(stats.ttest_rel(ours, theirs).pvalue)
+    assert (test.seeds, test.lower) == (10, int((ours < theirs).sum()))
+    # Without noise all seeds are one: there is no p-value, and the difference decides.
+    same = compare({"a": np.ones(5), "b": np.full(5, 2.0)}, "a", ["b"])
+    assert np.isnan(same["b"].p)
+    assert lowest(same) == "held"
+    assert lowest({"b": Paired(-1.0, -0.5, 10, 0, 0.001), "c": Paired(1.0, 0.5, 10, 10, 0.001)}) == "did not hold"
+    assert lowest({"b": Paired(1.0, 0.5, 10, 6, 0.3)}) == "level"
+    assert lowest({"b": Paired(1.0, 0.5, 1, 1, float("nan"))}) == "level"
+
+
+def lower_bound_runs(factor: float) -> list[StoredRun]:
+    """Runs in which every policy loses so many times the bound on A, and nothing on B."""
+    out = []
+    for policy in PAPER_POLICIES:
+        for copies, horizons in ((1, plans.HORIZONS), (plans.COPIES, plans.COPY_HORIZONS)):
+            for c in (None, *plans.SLOPES):
+                for horizon in horizons:
+                    a, b = pair_names(horizon, c, copies)
+                    out += [stored(a, policy, factor * lower_bound(horizon, copies, c)), stored(b, policy, 0.0)]
+        for horizon in plans.FLAT_HORIZONS:
+            a, b = flat_names(horizon)
+            out += [stored(a, policy, factor * flat_bound(horizon)), stored(b, policy, 0.0)]
+    return out
+
+
+@pytest.mark.parametrize(("factor", "verdict"), [(1.1, "held"), (0.9, "did not hold")])
+def test_lower_bounds_and_rates_are_judged_by_the_runs(factor, verdict, tmp_path):
+    runs = lower_bound_runs(factor)
+    found = claims.lower_bound_claims(runs)
+    assert {claim.verdict for claim in found} == {verdict}
+    assert {item for claim in found for item in claim.items} == {"Theorem 4", "Theorem 5", "Lemma 3", "Lemma 4"}
+    # Regret that grows like the lower bound grows no faster than the upper bound.
+    assert {claim.verdict for claim in claims.rate_claims(runs)} == {"held"}
+    assert "4.0, 4.0, 4.0 times" in claims.rate_claims(runs)[0].evidence
+    if factor > 1.0:
+        part = theory_parts.lower_bounds_part(plans.Section("lower-bounds", ""), runs, tmp_path)
+        assert len(part.tables) == 4
+
+
+def test_the_names_of_pairs_make_their_tasks():
+    for name in (*pair_names(600, 1.4, 2), *flat_names(600)):
+        task = make_task(name)
+        assert task.horizon == 600
+        assert task.problem.oracle.max_size == (2 if "copies" in name else 1)
+    a, b = (flat(10_000, better) for better in (True, False))
+    assert a.means(0)[1] - 0.5 == pytest.approx(0.5 - b.means(0)[1])
+
+
+def test_policies_on_super_arms_see_half_of_the_reward_and_lose_the_same():
+    halved, usual = k_max_halved(), rb.tasks.get("k-max")
+    runs = [rb.simulate(task, rb.SWTS(), horizon=400, seed=0, compiled=False) for task in (halved, usual)]
+    # The forced first plays are the same, and regret is not halved with what is seen.
+    assert runs[0].regret[:20].tolist() == runs[1].regret[:20].tolist()
+    base = [rb.simulate(task, rb.SWCUCB(), horizon=200, seed=0, compiled=False) for task in (halved, usual)]
+    assert base[0].regret.tolist() == base[1].regret.tolist()
+
+
+def test_steps_of_proofs_are_what_plain_sums_say():
+    horizon, c = 2_000, 1.4
+    mean = [sum((n + 1.0) ** -c for n in range(1, m + 1)) for m in range(horizon + 1)]
+    total = np.cumsum(mean)
+    switch = int((2 - c) ** (1 / (c - 1)) * horizon)
+    exact = total[horizon] - total[horizon - switch] - mean[switch] * switch
+    step = second_step(horizon, c)
+    assert step.exact == pytest.approx(exact)
+    assert step.printed < 0 < step.exact
+    # The line falls in proportion to T; the quantity grows like T to the power 2 - c.
+    later = second_step(10 * horizon, c)
+    assert later.printed / step.printed == pytest.approx(10, rel=0.1)
+    assert later.exact / step.exact == pytest.approx(10**0.6, rel=0.1)
+
+
+class Curious:
+    """Plays the rising arm of copy 0 for some rounds, then what it has learned in every copy."""
+
+    def __init__(self, tries: int, level: float, copies: int) -> None:
+        self.tries, self.level, self.copies = tries, level, copies
+
+    def start(self, problem: rb.Problem, horizon: int, rng: object) -> None:
+        self.rounds, self.rises = 0, False
+
+    def select(self) -> list[int]:
+        flat_arms, rising = list(range(self.copies)), list(range(self.copies, 2 * self.copies))
+        if self.rounds < self.tries:
+            return [*flat_arms[1:], rising[0]]
+        return rising if self.rises else flat_arms
+
+    def observe(self, arms: list[int], outcomes: np.ndarray) -> None:
+        self.rounds += 1
+        self.rises = dict(zip(arms, outcomes, strict=True)).get(self.copies, 0.0) > self.level + 1e-12
+
+
+def test_the_policies_of_the_proofs_lose_what_simulations_say():
+    found = spy(2_000, 1.6)
+    level = instances.fine_grained_level(2_000, 1.6)
+    for task, lost in zip(instances.fine_grained(2_000, 1.6, copies=2), (found.a, found.b), strict=True):
+        run = rb.simulate(task, Curious(level.switch + 1, level.flat, 2), compiled=False)
+        assert run.regret[-1] == pytest.approx(lost, abs=1e-6)
+    mixed = best_mixture(1_800)
+    a, b = instances.general(1_800)
+    # On A curiosity costs nothing; the flat arm alone costs what it costs. On B it is the other way round.
+    curious = [rb.simulate(task, Curious(602, 0.5, 1), compiled=False).regret[-1] for task in (a, b)]
+    assert curious[0] == pytest.approx(0.0, abs=1e-6)
+    assert mixed.b == pytest.approx(mixed.share * curious[1], rel=1e-3)
+    assert max(mixed.a, mixed.b) < 1_800 / 16
 
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
+    """A report with two seeds: what is tested here does not depend on their number."""
     folder = tmp_path_factory.mktemp("reproduction")
-    return folder, reproduce(folder, ["toy", "growth", "lower-bounds"], workers=2, version="test")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plans, "SEEDS", 2)
+        yield folder, reproduce(folder, ["table-1", "toy", "proofs", "antmaze"], workers=1, version="test")
 
 
 def test_the_report_is_one_file_with_everything_in_it(small):
     folder, result = small
     page = result.report.read_text()
-    assert page.count("data:image/svg+xml;base64,") >= 4
+    assert page.count("data:image/svg+xml;base64,") >= 8
     assert not re.search(r'src="(?!data:)', page), "nothing may be loaded from elsewhere"
-    for link in re.findall(r'href="([^#"][^"]*)"', page):
+    links = re.findall(r'href="([^#"][^"]*)"', page)
+    assert {"runs.csv", "claims.csv", "index.csv", "figures/toy.svg", "figures/toy.png"} <= set(links)
+    for link in links:
         assert (folder / link).exists(), link
+    for name in re.findall(r'href="#([^"]+)"', page):
+        assert f'id="{name}"' in page, name
     for _, claim in result.claims:
         assert claim.evidence.split(";")[0].split("(")[0][:20] in page.replace("&#x27;", "'")
-    for suffix in ("png", "svg"):
-        assert (folder / "figures" / f"toy-overview.{suffix}").exists()
+    for words in ("rising-bandits test", "cores", "numpy", "prefers-color-scheme:dark", "@media print", "ICLR"):
+        assert words in page
     assert json.loads((folder / "settings.json").read_text())["runs"]
+    with (folder / "claims.csv").open(encoding="utf-8") as file:
+        assert [row["claim"] for row in csv.DictReader(file)] == [claim.text for _, claim in result.claims]
+
+
+def test_what_did_not_hold_comes_first(small):
+    _, result = small
+    page = result.report.read_text()
+    assert page.index("What did not hold") < page.index("Everything in the paper") < page.index('<section id="table-1"')
+    verdicts = {claim.text[:30]: claim.verdict for _, claim in result.claims}
+    assert verdicts["the sizes of the tasks are tho"] == "did not hold"
+    assert verdicts["Lemma 3: every policy loses at"] == "did not hold"
 
 
 def test_the_toy_claims_hold_at_full_horizon(small):
     _, result = small
-    toy = {claim.text: claim for name, claim in result.claims if name == "toy"}
-    assert len(toy) == 4
-    assert all(claim.held for claim in toy.values())
+    toy = [claim for name, claim in result.claims if name == "toy"]
+    assert len(toy) == 5
+    assert all(claim.held for claim in toy)
 
 
 def test_a_second_call_runs_nothing_and_says_the_same(small):
     folder, result = small
     stamps = {path: path.stat().st_mtime_ns for path in (folder / "runs").iterdir()}
-    again = reproduce(folder, ["toy", "growth", "lower-bounds"], version="test")
+    again = reproduce(folder, ["table-1", "toy", "proofs"], version="test")
     assert {path: path.stat().st_mtime_ns for path in (folder / "runs").iterdir()} == stamps
-    assert again.claims == result.claims
+    assert again.claims == [item for item in result.claims if item[0] in ("table-1", "toy", "proofs")]
+
+
+def test_the_index_has_everything_of_the_paper(small):
+    _, result = small
+    names = [entry.item for entry in result.index]
+    wanted = [f"Figure {n}" for n in range(1, 17)] + [f"Table {n}" for n in (1, 2, 3)]
+    wanted += [f"Theorem {n}" for n in range(1, 6)] + ["Corollary 1", "Corollary 2", "Proposition 1"]
+    wanted += [f"Lemma {n}" for n in range(1, 5)]
+    assert set(wanted) <= set(names)
+    assert len(names) == len(set(names)) == len(ITEMS)
+    by = {entry.item: entry for entry in result.index}
+    assert by["Table 1"].verdict == "did not hold"
+    assert by["Figure 8"].verdict in ("held", "level", "did not hold")
+    assert by["Figure 5"].why == "because its section was not asked for"
+    assert all(entry.why.startswith("because") for entry in result.index if entry.verdict == "not judged")
+    # No claim points to something that the index does not have.
+    assert {item for _, claim in result.claims for item in claim.items} <= set(names)
+    one = index_of(
+        [Part("x", "", claims=[Claim("a", "held", "", ("Table 3",)), Claim("b", "level", "", ("Table 3",))])]
+    )
+    assert next(entry for entry in one if entry.item == "Table 3").verdict == "level"
 
 
 def test_words_from_outside_are_escaped():

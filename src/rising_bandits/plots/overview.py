@@ -11,7 +11,7 @@ from rising_bandits.plots.structure import draw_curves, draw_structure
 from rising_bandits.plots.style import figures, save
 
 
-def plot_overview(runs: Sequence[StoredRun], task: str, path: Path) -> list[Path]:
+def plot_overview(runs: Sequence[StoredRun], task: str, path: Path, *, log: bool = False) -> list[Path]:
     """Write a figure of a task's structure, its outcome curves and the regret of every policy as PNG and SVG.
 
     Parameters
@@ -22,6 +22,8 @@ def plot_overview(runs: Sequence[StoredRun], task: str, path: Path) -> list[Path
         The task, as the runs name it.
     path
         The file to write; its suffix is replaced by ``.png`` and by ``.svg``.
+    log
+        Whether regret is drawn on a logarithmic scale, for tasks on which it differs by orders of magnitude.
 
     Returns
     -------
@@ -36,6 +38,6 @@ def plot_overview(runs: Sequence[StoredRun], task: str, path: Path) -> list[Path
         left.set_title(regret_heading(task, runs), fontsize=10)
         draw_curves(middle, instance)
         middle.set_title("outcomes rise with practice", fontsize=10)
-        draw_regret(right, regret_bands(runs, task), "regret")
+        draw_regret(right, regret_bands(runs, task), "regret", log=log)
         right.set_title(right.get_title(loc="left"), fontsize=10)
         return save(drawing, path)

@@ -55,7 +55,7 @@ def regret_bands(runs: Sequence[StoredRun], task: str) -> dict[str, Band]:
     return dict(sorted(bands.items(), key=lambda item: -float(item[1].mean[-1])))
 
 
-def draw_regret(axes: Any, bands: dict[str, Band], heading: str) -> None:
+def draw_regret(axes: Any, bands: dict[str, Band], heading: str, *, log: bool = False) -> None:
     """Draw the regret of each policy by round, with the policy's name at the end of its line.
 
     Parameters
@@ -66,6 +66,8 @@ def draw_regret(axes: Any, bands: dict[str, Band], heading: str) -> None:
         What `regret_bands` returned.
     heading
         The first words of the title; the number of seeds is added.
+    log
+        Whether regret is drawn on a logarithmic scale, which leaves out rounds of regret 0 or less.
     """
     top = max(float(curve.high.max()) for curve in bands.values())
     bottom = min(0.0, *(float(curve.low.min()) for curve in bands.values()))
@@ -78,14 +80,23 @@ def draw_regret(axes: Any, bands: dict[str, Band], heading: str) -> None:
         mean, low, high = (np.concatenate([[0.0], part]) / up for part in (curve.mean, curve.low, curve.high))
         axes.fill_between(x, low, high, color=style.colour, alpha=0.18, linewidth=0)
         axes.plot(x, mean, color=style.colour, linestyle=style.line, linewidth=style.width)
-    draw_ends(axes, bands, across=across, up=up)
+    draw_ends(axes, bands, across=across, up=up, log=log)
     runs = next(iter(bands.values())).runs
     # The axis needs a height even if every regret is 0.
-    axes.set_ylim(1.05 * bottom / up, 1.05 * max(top, bottom + 1e-9) / up)
+    if log:
+        axes.set_yscale("log")
+        axes.set_ylim(_least(bands) / 4.0 / up, 1.3 * top / up)
+    else:
+        axes.set_ylim(1.05 * bottom / up, 1.05 * max(top, bottom + 1e-9) / up)
     axes.set_xlabel("round (thousands)" if across > 1.0 else "round")
     axes.set_ylabel("cumulative expected regret (thousands)" if up > 1.0 else "cumulative expected regret")
     seeds = "one seed" if runs == 1 else f"mean and 99% t-interval over {runs} seeds"
     axes.set_title(f"{heading}: {seeds}")
+
+
+def _least(bands: dict[str, Band]) -> float:
+    """The smallest positive final regret."""
+    return min((float(curve.mean[-1]) for curve in bands.values() if curve.mean[-1] > 0), default=1.0)
 
 
 def draw_ends(
@@ -95,18 +106,23 @@ def draw_ends(
     across: float = 1.0,
     up: float = 1.0,
     named: Callable[[str], str] = title,
+    log: bool = False,
 ) -> None:
     """Write the name of each policy at the end of its line.
 
     ``bands`` must be sorted by final regret, highest first. The axes show rounds divided by ``across`` and regret
-    divided by ``up``. ``named`` turns the label of a policy into its name.
+    divided by ``up``. ``named`` turns the label of a policy into its name. ``log`` is for logarithmic axes.
     """
     top = max(float(curve.high.max()) for curve in bands.values())
     bottom = min(0.0, *(float(curve.low.min()) for curve in bands.values()))
     ends = [float(curve.mean[-1]) / up for curve in bands.values()]
     gap = 0.062 * (top - bottom) / up
     heights = spread(ends, gap=gap)
-    for place, height in enumerate(heights):
+    if log:
+        low, high = np.log(_least(bands) / 4.0 / up), np.log(1.3 * top / up)
+        spaced = spread([float(np.log(max(end, np.exp(low)))) for end in ends], gap=0.062 * float(high - low))
+        heights = [float(np.exp(height)) for height in spaced]
+    for place, height in enumerate(heights if not log else ()):
         # Names must stay below the title.
         heights[place] = min(height, 1.04 * top / up if place == 0 else heights[place - 1] - gap)
     last = max(float(curve.rounds[-1]) for curve in bands.values()) / across

@@ -1,4 +1,4 @@
-"""Reproduction of the paper's synthetic experiments, with checks of its claims and a report of the results."""
+"""Reproduction of the paper: its experiments and theory, with checks of its claims and a report of the results."""
 
 from rising_bandits.reproduction.reproduce import reproduce
 from rising_bandits.reproduction.sections import SECTIONS

@@ -11,7 +11,7 @@ from rising_bandits import _checks
 from rising_bandits._checks import Floats, Ints
 from rising_bandits.curves import Noiseless, Tabulated
 from rising_bandits.problems.base import Problem
-from rising_bandits.problems.sets import KMax
+from rising_bandits.problems.sets import KMax, TopK
 from rising_bandits.problems.tasks import Task
 from rising_bandits.theory.optimum import optimal_constant
 from rising_bandits.theory.policy import optimal_policy
@@ -203,3 +203,70 @@ def concentration(
             bonus = sigma * (t - n + h - 1) * math.sqrt(constant * math.log(t) / h**3)
             off[:, place] |= np.abs(estimate) > bonus
     return Concentration(rounds, off.mean(axis=0), 2.0 * n_arms / rounds.astype(np.float64) ** 2, runs, constant)
+
+
+def check_sum(instances: int = 500, *, n_arms: int = 4, k: int = 2, horizon: int = 6, seed: int = 0) -> float:
+    """Compare the exact optimum with the best constant super arm on random instances whose reward is a sum.
+
+    They are equal (Corollary 1, Lemma 1).
+
+    Parameters
+    ----------
+    instances
+        The number of instances.
+    n_arms
+        The number of base arms.
+    k
+        The number of arms in a super arm.
+    horizon
+        The number of rounds. The exact optimum is feasible for short horizons only.
+    seed
+        The seed of the random curves.
+
+    Returns
+    -------
+    float
+        The largest relative difference.
+
+    >>> check_sum(20) < 1e-12
+    True
+    """
+    rng = np.random.default_rng(_checks.integer("seed", seed, low=0))
+    problem = TopK(n_arms, k=k)
+    largest = 0.0
+    for _ in range(_checks.integer("instances", instances, low=1)):
+        task = Task("random", problem, tuple(random_concave(rng, horizon) for _ in range(n_arms)), horizon, Noiseless())
+        constant = optimal_constant(task).total
+        largest = max(largest, abs(optimal_policy(task).total - constant) / max(constant, 1e-300))
+    return largest
+
+
+def check_monotone(cases: int = 2_000, seed: int = 0) -> float:
+    r"""Check Proposition 1 on random ranges of :math:`(n+1)^{-c}` and of its cumulative sums.
+
+    Parameters
+    ----------
+    cases
+        The number of random ranges.
+    seed
+        The seed of the ranges.
+
+    Returns
+    -------
+    float
+        The largest amount by which a sum leaves the proposition's bounds; at most rounding errors if it holds.
+
+    >>> check_monotone(50) < 1e-9
+    True
+    """
+    rng = np.random.default_rng(_checks.integer("seed", seed, low=0))
+    worst = -math.inf
+    for _ in range(_checks.integer("cases", cases, low=1)):
+        low = int(rng.integers(1, 200))
+        high = low + int(rng.integers(1, 400))
+        c = float(rng.uniform(1.05, 1.95))
+        values = (np.arange(low, high + 1) + 1.0) ** -c
+        integral = ((low + 1.0) ** (1.0 - c) - (high + 1.0) ** (1.0 - c)) / (c - 1.0)
+        gap = float(values.sum()) - integral
+        worst = max(worst, float(values[[0, -1]].min()) - gap, gap - float(values[[0, -1]].max()))
+    return worst

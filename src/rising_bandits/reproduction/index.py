@@ -1,0 +1,93 @@
+"""The index of the paper: every figure, table, theorem, lemma and corollary, and what became of it here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rising_bandits.reproduction.judging import Claim, Verdict
+from rising_bandits.reproduction.report import Entry, Part
+
+_SETUP = "it describes the setting and claims nothing"
+ITEMS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
+    ("Figure 1", "toy example: graph, outcomes, regret, pulls", ("toy",), ""),
+    ("Figure 2", "growth of outcomes for several slopes", ("growth",), "it draws formulas; drawn again here"),
+    ("Figure 3", "exponents of the upper and the lower bound", ("growth",), "it draws formulas; drawn again here"),
+    ("Figure 4", "graphs and outcomes of the path tasks", ("path-easy", "path-complex"), f"{_SETUP}; drawn again here"),
+    ("Figure 5", "regret on the path tasks", ("path-easy", "path-complex", "summary"), ""),
+    ("Figure 6", "the two AntMazes", ("antmaze",), f"{_SETUP}; the heatmaps here show the same floor plans"),
+    ("Figure 7", "AntMaze: outcomes by edge, regret", ("antmaze-easy", "antmaze-complex", "outcomes-easy"), ""),
+    ("Figure 8", "AntMaze-complex: where the ant was, three policies", ("positions-complex", "antmaze-complex"), ""),
+    ("Figure 9", "k-MAX: outcomes, regret", ("k-max", "optimality"), ""),
+    ("Figure 10", "graphs of the matching tasks", ("matching-easy", "matching-complex"), f"{_SETUP}; drawn again here"),
+    ("Figure 11", "regret on the matching tasks", ("matching-easy", "matching-complex"), ""),
+    ("Figure 12", "graphs of the spanning tasks", ("spanning-easy", "spanning-complex"), f"{_SETUP}; drawn again here"),
+    ("Figure 13", "regret on the spanning tasks", ("spanning-easy", "spanning-complex"), ""),
+    ("Figure 14", "AntMaze-complex: positions, all policies", ("positions-complex", "antmaze-complex"), ""),
+    ("Figure 15", "AntMaze-complex: tries of paths", ("paths-complex", "antmaze-complex"), ""),
+    ("Figure 16", "AntMaze-complex: tries of edges", ("edges-complex", "antmaze-complex"), ""),
+    ("Table 1", "sizes of the tasks", ("table-1",), ""),
+    (
+        "Table 2",
+        "hyperparameters of AntMaze",
+        ("antmaze",),
+        "no run with these settings (preset paper) is recorded; the recorded runs have the preset cpu",
+    ),
+    ("Table 3", "regret of CRUCB by window on path-easy", ("sensitivity",), ""),
+    ("Theorem 1", "the best constant super arm need not be optimal", ("optimality",), ""),
+    ("Theorem 2", "how far it can be from optimal", ("optimality",), ""),
+    ("Corollary 1", "for sums it is optimal", ("optimality",), ""),
+    ("Theorem 3", "upper bound on the regret of CRUCB", ("bounds",), ""),
+    ("Corollary 2", "the upper bound for given slopes", ("growth",), ""),
+    ("Theorem 4", "lower bound over all rising instances", ("lower-bounds",), ""),
+    ("Theorem 5", "lower bound for given slopes", ("lower-bounds",), ""),
+    ("Lemma 1", "Corollary 1 in the proof of Theorem 2", ("optimality",), ""),
+    ("Lemma 2", "estimates stay within their bonus", ("concentration",), ""),
+    ("Lemma 3", "T/16 for two arms, in the proof of Theorem 4", ("proofs", "lower-bounds"), ""),
+    ("Lemma 4", "T^(2−c) for two arms, in the proof of Theorem 5", ("proofs", "lower-bounds"), ""),
+    ("Proposition 1", "sums of monotone functions and integrals", ("proofs",), ""),
+    ("Assumptions 1, 2", "concave means, monotone reward", (), _SETUP),
+    ("Definition 1", "the optimal constant policy", (), _SETUP),
+    (
+        "Algorithms 1 to 6",
+        "CRUCB and the five baselines",
+        (),
+        "they are run in every section; their indices are tested against plain implementations in the test suite",
+    ),
+)
+"""For every item of the paper: its name, what it is, the sections that show it, and why it is not judged, if so."""
+
+
+def _together(claims: Sequence[Claim]) -> Verdict:
+    """The verdict on an item from those on its claims: the worst of those that were judged."""
+    for verdict in ("did not hold", "level", "held"):
+        if any(claim.verdict == verdict for claim in claims):
+            return verdict
+    return "not judged"
+
+
+def index_of(parts: Sequence[Part]) -> list[Entry]:
+    """The index of a report with these sections.
+
+    Parameters
+    ----------
+    parts
+        The sections of the report.
+    """
+    claims = [claim for part in parts for claim in part.claims]
+    shown = {part.name for part in parts}
+    entries = []
+    for item, what, where, why in ITEMS:
+        mine = [claim for claim in claims if item in claim.items]
+        verdict = _together(mine)
+        if mine:
+            counts = [
+                (v, sum(claim.verdict == v for claim in mine)) for v in ("held", "level", "did not hold", "not judged")
+            ]
+            words = ", ".join(f"{number} {v}" for v, number in counts if number)
+            words = f"{len(mine)} {'claim' if len(mine) == 1 else 'claims'}: {words}" if len(mine) > 1 else "1 claim"
+            if verdict == "not judged":
+                words = f"because: {mine[0].evidence}"
+        else:
+            words = f"because {why or 'its section was not asked for'}"
+        entries.append(Entry(item, what, verdict, words, tuple(name for name in where if name in shown)))
+    return entries

@@ -1,0 +1,234 @@
+"""The parts of the report on theory: figures, tables and judged claims."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from rising_bandits.experiments import StoredRun
+from rising_bandits.plots.style import figure, figures, save, title
+from rising_bandits.plots.theory import draw_bounds, draw_concentration, draw_growth, draw_lower_bound, draw_rates
+from rising_bandits.problems import tasks
+from rising_bandits.reproduction import claims
+from rising_bandits.reproduction.judging import Claim, judged
+from rising_bandits.reproduction.report import Part
+from rising_bandits.reproduction.sections import COPIES, COPY_HORIZONS, FLAT_HORIZONS, HORIZONS, SLOPES, Section
+from rising_bandits.reproduction.variants import flat_bound
+from rising_bandits.theory import lower_bound, optimal_constant, optimal_policy, upper_bound, upper_rate
+from rising_bandits.theory.checks import check_monotone, check_ratio, check_sum, concentration
+from rising_bandits.theory.instances import best_constant_is_not_optimal
+
+_SUMS = 300
+"""On how many random instances Corollary 1 is checked."""
+
+
+def growth_part(section: Section, runs: Sequence[StoredRun], folder: Path) -> Part:
+    """The part on the growth of outcomes, the exponents of the bounds, and how the regret of CRUCB grows."""
+    with figures(9.0, 3.4, widths=(1.0, 1.0)) as (drawing, (left, right)):
+        draw_growth(left)
+        left.set_title("growth of outcomes", fontsize=10)
+        draw_rates(right)
+        right.set_title("exponents of the bounds", fontsize=10)
+        path = save(drawing, folder / "growth.png")[1]
+    rows = []
+    for c in (None, *SLOPES):
+        values = claims.worst_of_pair(runs, c)["crucb"]
+        kind = "no limit" if c is None else f"(n+1)^(−{c:g})"
+        grown = claims.exponent(HORIZONS, values)
+        rows.append(
+            [kind, *(f"{x:,.0f}" for x in values), f"{grown:.2f}", f"{upper_rate(1.0 if c is None else c):.2f}"]
+        )
+    headings = ["slopes at most", *(f"T = {horizon:,}" for horizon in HORIZONS), "exponent", "Corollary 2"]
+    return Part(
+        section.name,
+        section.title,
+        text=[
+            "Corollary 2: with slopes of at most f(n), the regret of CRUCB is O(max(K·T^(2/3)·(log T)^(1/3), "
+            "K·T^q·∫f(n)^q dn)), the integral from 1 to (1−2ε)LT/K. For f = (n+1)^(−c) with c > 1 this is of the order "
+            "T^max(2/3, 1/c), for c ≤ 1 of the order T. (The paper prints log KT^(1/3) for K·(log T)^(1/3).) "
+            "Measured is "
+            "the larger regret on the two instances of a lower bound, without noise.",
+        ],
+        claims=claims.rate_claims(runs),
+        figures=[(path, "Computed from the formulas of Corollary 2 and Theorem 5.")],
+        tables=[("Larger regret of CRUCB on A and B, one copy (K = 2, L = 1), and its growth", headings, rows)],
+        items=("Figure 2", "Figure 3", "Corollary 2"),
+    )
+
+
+def bounds_part(section: Section, runs: Sequence[StoredRun], folder: Path) -> Part:
+    """The part on the upper bound of Theorem 3: its terms on every task beside the regret of CRUCB."""
+    rows: list[list[str]] = []
+    shown: list[tuple[str, float, float]] = []
+    for name in dict.fromkeys(run.spec.task for run in runs):
+        mine = [run.regret[-1] for run in runs if run.spec.task == name]
+        bound, printed = upper_bound(tasks.get(name), constant=30.0), upper_bound(tasks.get(name))
+        measured = float(np.mean(mine))
+        numbers = (measured, printed.total, bound.total, bound.start, bound.growth, bound.noise, bound.trivial)
+        rows.append([name, *(f"{x:,.0f}" for x in numbers), f"{bound.q:.2f}"])
+        shown.append((name, measured / bound.trivial, bound.total / bound.trivial))
+    held = all(measured <= bound for _, measured, bound in shown)
+    useful = [name for name, _, bound in shown if bound < 1.0]
+    with figure(6.4, 3.6) as (drawing, axes):
+        draw_bounds(axes, shown)
+        path = save(drawing, folder / "bounds.png")[1]
+    headings = ["task", "measured", "as printed", "for 30 log t", "start", "growth", "noise", "L·T", "q"]
+    says = f"{len(useful)} of {len(shown)} tasks" + (f" ({', '.join(useful)})" if useful else "")
+    return Part(
+        section.name,
+        section.title,
+        text=[
+            "The last term of the printed bound belongs to a bonus of 2 log 4t³, which the proof uses; the "
+            "algorithm has "
+            "30 log t. The bound for 30 log t is judged. A bound above L·T says nothing, because no policy can "
+            "lose more "
+            f"than L·T. The bound is below L·T on {says}."
+        ],
+        claims=[
+            Claim(
+                "Theorem 3: the regret of CRUCB stays below the bound",
+                judged(held),
+                f"on all {len(shown)} tasks; the bound says something, that is, is below L·T, on {says}",
+                ("Theorem 3",),
+            )
+        ],
+        figures=[
+            (
+                path,
+                "Squares: the bound for 30 log t. Dots: measured regret. To the right of the dotted line a "
+                "bound says nothing.",
+            )
+        ],
+        tables=[("Regret of CRUCB (30 log t), its bound, and the terms of the bound for 30 log t", headings, rows)],
+        items=("Theorem 3",),
+    )
+
+
+def lower_bounds_part(section: Section, runs: Sequence[StoredRun], folder: Path) -> Part:
+    """The part on the lower bounds: the larger regret on instances A and B by horizon, with copies, and with noise."""
+    pairs = [run for run in runs if ".instances:" in run.spec.task]
+    flat = [run for run in runs if ":flat(" in run.spec.task]
+    with figures(11.0, 3.6, widths=(1.0,) * (1 + len(SLOPES))) as (drawing, row):
+        for axes, c in zip(row, (None, *SLOPES), strict=True):
+            floor = np.array([lower_bound(horizon, 1, c) for horizon in HORIZONS])
+            heading = "Theorem 4: T/18" if c is None else f"Theorem 5, c = {c:g}: of the order T^{2 - c:.1f}"
+            draw_lower_bound(axes, HORIZONS, claims.worst_of_pair(pairs, c), floor, heading)
+        path = save(drawing, folder / "lower-bounds.png")[1]
+    tables = []
+    for c in (None, *SLOPES):
+        worst = claims.worst_of_pair(pairs, c, COPIES, COPY_HORIZONS)
+        rows = [[title(policy), *(f"{x:,.1f}" for x in values)] for policy, values in worst.items()]
+        rows.append(["lower bound", *(f"{lower_bound(horizon, COPIES, c):,.1f}" for horizon in COPY_HORIZONS)])
+        kind = "Theorem 4" if c is None else f"Theorem 5, c = {c:g}"
+        tables.append((f"{kind}, L = {COPIES} copies: the larger regret of A and B", _heads(COPY_HORIZONS), rows))
+    worst = claims.worst_of_flat(flat)
+    rows = [[title(policy), *(f"{x:,.2f}" for x in values)] for policy, values in worst.items()]
+    rows.append(["lower bound", *(f"{flat_bound(horizon):,.2f}" for horizon in FLAT_HORIZONS)])
+    tables.append(("The part √T: the larger mean regret of two instances with noise 0.01", _heads(FLAT_HORIZONS), rows))
+    return Part(
+        section.name,
+        section.title,
+        text=[
+            "Each lower bound has two instances, A and B. They are equal until an arm of B stops rising. The "
+            "larger of a "
+            "policy's two regrets is at least the bound, which is computed for these instances; its exponent is "
+            "that of "
+            "the theorem. With L copies, all copies are A or all are B here. The bound with the factor L is for copies "
+            "that are A or B by themselves, so these tables show how six policies do, and are no proof (section "
+            "proofs).",
+            "The part L·√T of Theorem 5 is due to noise. Its two instances have an arm at 1/2 and one that is "
+            "better or "
+            "worse by σ/(2√T).",
+        ],
+        claims=claims.lower_bound_claims(runs),
+        figures=[
+            (
+                path,
+                "The larger of the two regrets, for every policy and horizon, one copy, without noise. "
+                "Dotted: the lower bound of the pair.",
+            )
+        ],
+        tables=tables,
+        items=("Theorem 4", "Theorem 5"),
+    )
+
+
+def _heads(horizons: Sequence[int]) -> list[str]:
+    return ["policy", *(f"T = {horizon:,}" for horizon in horizons)]
+
+
+def proofs_part(section: Section, runs: Sequence[StoredRun], folder: Path) -> Part:
+    """The part on steps of the proofs of the lower bounds."""
+    off = check_monotone()
+    return Part(
+        section.name,
+        section.title,
+        text=["The rates of Theorems 4 and 5 hold. Some steps of their proofs do not hold as printed."],
+        claims=[
+            *claims.proof_claims(),
+            Claim(
+                "Proposition 1: the sum of a monotone function differs from its integral by at least its "
+                "smaller and at "
+                "most its larger end value",
+                judged(off < 1e-9),
+                f"largest excess on 2,000 random ranges of (n+1)^(−c): {max(off, 0.0):.1g}",
+                ("Proposition 1",),
+            ),
+        ],
+        items=("Lemma 3", "Lemma 4", "Proposition 1"),
+    )
+
+
+def optimality_part(section: Section, runs: Sequence[StoredRun], folder: Path) -> Part:
+    """The part on optimality: Theorem 1's instance solved exactly, Theorem 2 and Corollary 1 on random instances."""
+    task = best_constant_is_not_optimal(120)
+    best = optimal_policy(task)
+    gain = best.total - optimal_constant(task).total
+    check, additive = check_ratio(3_000), check_sum(_SUMS)
+    first = ", ".join(str(label) for label in task.problem.labels_of(best.super_arms[0]))
+    return Part(
+        section.name,
+        section.title,
+        text=[f"The exact optimum of Theorem 1's instance ({best.states:,} states) begins with ({first})."],
+        claims=claims.optimality_claims(gain, check, additive, _SUMS),
+        items=("Theorem 1", "Theorem 2", "Corollary 1", "Lemma 1"),
+    )
+
+
+def concentration_part(section: Section, runs: Sequence[StoredRun], folder: Path) -> Part:
+    """The part on the concentration lemma: the printed bonus and two smaller ones."""
+    measured = [concentration(constant=constant, runs=20_000) for constant in (30.0, 4.0, 1.0)]
+    with figure(6.4, 3.4) as (drawing, axes):
+        draw_concentration(axes, measured)
+        path = save(drawing, folder / "concentration.png")[1]
+    beyond = {result.constant: claims.rounds_beyond(result) for result in measured}
+    words = (
+        f"Its limit is passed at {beyond[4.0]} of {measured[0].rounds.size} rounds with 4 log t, the program's bonus."
+    )
+    return Part(
+        section.name,
+        section.title,
+        text=[f"Simulated: four arms are played in turn, with Gaussian noise. The lemma is for 30 log t. {words}"],
+        claims=[claims.concentration_claim(measured[0])],
+        figures=[
+            (
+                path,
+                "Share of runs in which some estimate is off by more than its bonus. The limit of the lemma is "
+                "drawn as far as so many runs can tell.",
+            )
+        ],
+        tables=[
+            (
+                f"Of {measured[0].rounds.size} rounds, those in which estimates are off by more than their bonus more "
+                "often than 2K/t²",
+                ["bonus", "rounds above", "largest frequency"],
+                [
+                    [f"{result.constant:g} log t", str(beyond[result.constant]), f"{result.frequency.max():.3g}"]
+                    for result in measured
+                ],
+            )
+        ],
+        items=("Lemma 2",),
+    )
