@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rising_bandits.experiments import StoredRun, make_task
 from rising_bandits.plots.regret import draw_regret, regret_bands, regret_heading
 from rising_bandits.plots.structure import draw_curves, draw_structure
-from rising_bandits.plots.style import figures, save
+from rising_bandits.plots.style import figures, save, title
 
 
-def plot_overview(runs: Sequence[StoredRun], task: str, path: Path, *, log: bool = False) -> list[Path]:
+def plot_overview(
+    runs: Sequence[StoredRun], task: str, path: Path, *, log: bool = False, named: Callable[[str], str] = title
+) -> list[Path]:
     """Write a figure of a task's structure, its outcome curves and the regret of every policy as PNG and SVG.
 
     Parameters
@@ -24,6 +26,8 @@ def plot_overview(runs: Sequence[StoredRun], task: str, path: Path, *, log: bool
         The file to write; its suffix is replaced by ``.png`` and by ``.svg``.
     log
         Whether regret is drawn on a logarithmic scale, for tasks on which it differs by orders of magnitude.
+    named
+        Turns the label of a policy into its name.
 
     Returns
     -------
@@ -38,6 +42,6 @@ def plot_overview(runs: Sequence[StoredRun], task: str, path: Path, *, log: bool
         left.set_title(regret_heading(task, runs), fontsize=10)
         draw_curves(middle, instance)
         middle.set_title("outcomes rise with practice", fontsize=10)
-        draw_regret(right, regret_bands(runs, task), "regret", log=log)
+        draw_regret(right, regret_bands(runs, task), "regret", log=log, named=named)
         right.set_title(right.get_title(loc="left"), fontsize=10)
         return save(drawing, path)

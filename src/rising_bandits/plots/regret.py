@@ -55,7 +55,9 @@ def regret_bands(runs: Sequence[StoredRun], task: str) -> dict[str, Band]:
     return dict(sorted(bands.items(), key=lambda item: -float(item[1].mean[-1])))
 
 
-def draw_regret(axes: Any, bands: dict[str, Band], heading: str, *, log: bool = False) -> None:
+def draw_regret(
+    axes: Any, bands: dict[str, Band], heading: str, *, log: bool = False, named: Callable[[str], str] = title
+) -> None:
     """Draw the regret of each policy by round, with the policy's name at the end of its line.
 
     Parameters
@@ -68,6 +70,8 @@ def draw_regret(axes: Any, bands: dict[str, Band], heading: str, *, log: bool = 
         The first words of the title; the number of seeds is added.
     log
         Whether regret is drawn on a logarithmic scale, which leaves out rounds of regret 0 or less.
+    named
+        Turns the label of a policy into its name.
     """
     top = max(float(curve.high.max()) for curve in bands.values())
     bottom = min(0.0, *(float(curve.low.min()) for curve in bands.values()))
@@ -80,7 +84,7 @@ def draw_regret(axes: Any, bands: dict[str, Band], heading: str, *, log: bool = 
         mean, low, high = (np.concatenate([[0.0], part]) / up for part in (curve.mean, curve.low, curve.high))
         axes.fill_between(x, low, high, color=style.colour, alpha=0.18, linewidth=0)
         axes.plot(x, mean, color=style.colour, linestyle=style.line, linewidth=style.width)
-    draw_ends(axes, bands, across=across, up=up, log=log)
+    draw_ends(axes, bands, across=across, up=up, log=log, named=named)
     runs = next(iter(bands.values())).runs
     # The axis needs a height even if every regret is 0.
     if log:

@@ -333,7 +333,7 @@ def proof_claims(slopes: Sequence[float] = (1.2, 1.4, 1.6, 1.8), horizon: int = 
             + "; ".join(f"c = {c:g}: {step.claimed:,.1f} and {step.real:,.1f}" for c, step in first.items())
             + ". The rising arm of B ends ε above the flat one. With ε = 0 the argument holds, and the claims on lower "
             "bounds use that pair",
-            ("Lemma 4",),
+            ("Proof of Theorem 5",),
         ),
         Claim(
             "proof of Theorem 5, second step: F(T) − F(T−P) − μ(P)P is at least a line that is c₂·T^(2−c) + o(T^(2−c))",
@@ -343,7 +343,7 @@ def proof_claims(slopes: Sequence[float] = (1.2, 1.4, 1.6, 1.8), horizon: int = 
             + ". The line falls like −T, because a sum of the order of T was bounded by T times its smallest "
             "summand. The "
             "quantity itself grows like T^(2−c), so the theorem stays",
-            ("Lemma 4",),
+            ("Proof of Theorem 5",),
         ),
         Claim(
             "proofs of Theorems 4 and 5: L copies that are all A or all B are L independent problems",
@@ -353,7 +353,7 @@ def proof_claims(slopes: Sequence[float] = (1.2, 1.4, 1.6, 1.8), horizon: int = 
             f"(c = 1.6, T = 10,000), less than twice the bound of one copy, {copied.bound:.1f}. The factor L is "
             f"right if "
             "each copy is A or B by itself",
-            ("Lemma 3", "Lemma 4"),
+            ("Proof of Theorem 4", "Proof of Theorem 5"),
         ),
     ]
 

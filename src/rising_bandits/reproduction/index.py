@@ -44,6 +44,8 @@ ITEMS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("Lemma 2", "estimates stay within their bonus", ("concentration",), ""),
     ("Lemma 3", "T/16 for two arms, in the proof of Theorem 4", ("proofs", "lower-bounds"), ""),
     ("Lemma 4", "T^(2−c) for two arms, in the proof of Theorem 5", ("proofs", "lower-bounds"), ""),
+    ("Proof of Theorem 4", "the step from one pair to L copies", ("proofs",), ""),
+    ("Proof of Theorem 5", "two steps for one pair, and the step to L copies", ("proofs",), ""),
     ("Proposition 1", "sums of monotone functions and integrals", ("proofs",), ""),
     ("Assumptions 1, 2", "concave means, monotone reward", (), _SETUP),
     ("Definition 1", "the optimal constant policy", (), _SETUP),

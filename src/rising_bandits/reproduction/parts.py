@@ -156,7 +156,7 @@ def task_part(section: Section, runs: Sequence[StoredRun], folder: Path) -> Part
     """The part on one task of the paper: a figure, a table with significance, and claims."""
     name = section.name
     mine = [run for run in runs if run.spec.task == name]
-    overview = plot_overview(mine, name, folder / f"{name}.png", log=name == "k-max")[1]
+    overview = plot_overview(mine, name, folder / f"{name}.png", log=name == "k-max", named=_title)[1]
     best = optimal_constant(tasks.get(name))
     labels = ", ".join(str(label) for label in tasks.get(name).problem.labels_of(best.super_arm))
     tests = compare(claims.finals(runs, name), "crucb", claims.BASELINES)
