@@ -385,7 +385,7 @@ def optimality_claims(gain: float, check: RatioCheck, additive: float, instances
             judged(bool(check.low >= check.paper_low)),
             f"k equal outcomes give max/sum = {check.low:g}, below 1/√k = {check.paper_low:.4f}; the right "
             f"constant is 1/k",
-            ("Figure 9",),
+            ("Appendix F.1",),
         ),
     ]
 

@@ -30,6 +30,7 @@ th:first-child,td:first-child{text-align:left}
 table.words th,table.words td{text-align:left}
 .claim{display:grid;grid-template-columns:7.5rem 1fr;gap:.2rem .8rem;margin:.5rem 0}
 .held{color:var(--good);font-weight:600}.not{color:var(--bad);font-weight:600}.level{color:var(--mid);font-weight:600}
+.held,.not,.level,.none{white-space:nowrap}
 .none{color:var(--soft);font-weight:600}.evidence,.ours{color:var(--soft);font-size:.92rem}
 nav a{margin-right:.8rem}
 @media print{:root{--ink:#000;--page:#fff;--soft:#333;--line:#bbb;--good:#000;--bad:#000;--mid:#000;--link:#000}
