@@ -1,10 +1,12 @@
 """Simulations: the loop, the environments that it plays in, the records of a run, and recommendations judged."""
 
+from rising_bandits.simulation.delays import Geometric
 from rising_bandits.simulation.identification import ErrorRate, Identification, best_after, error_rate, identify
 from rising_bandits.simulation.run import Run, Simulation, checkpoints, simulate
 
 __all__ = [
     "ErrorRate",
+    "Geometric",
     "Identification",
     "Run",
     "Simulation",

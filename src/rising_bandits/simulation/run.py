@@ -20,6 +20,7 @@ from rising_bandits.policies.policy import Policy
 from rising_bandits.policies.reference import Oracle
 from rising_bandits.problems.base import Label
 from rising_bandits.problems.tasks import Task
+from rising_bandits.simulation.delays import Delay, Delayed, check_delay, refuse_saving
 from rising_bandits.simulation.environment import make_environment
 from rising_bandits.simulation.ledger import (
     Ledger,
@@ -147,6 +148,8 @@ class Simulation:
         Rounds to record in addition to those of `checkpoints`.
     compiled
         False runs the same loop as plain Python, with the same result.
+    delay
+        How many rounds later outcomes are known: a number, or `Geometric`. Such a run is not compiled.
     """
 
     def __init__(
@@ -158,6 +161,7 @@ class Simulation:
         *,
         rounds: Sequence[int] = (),
         compiled: bool = True,
+        delay: Delay = 0,
     ) -> None:
         if not isinstance(cast(object, task), Task):
             raise InputError(f"task must be a Task, as in rb.tasks.get('path-easy'), got {task!r}")
@@ -188,6 +192,10 @@ class Simulation:
         self._has_engine = (
             isinstance(policy, Policy) and kind.select is Policy.select and kind.observe is Policy.observe
         )
+        check_delay(delay)
+        self._player = policy
+        if delay != 0:
+            self._player, self._has_engine = Delayed(policy, delay, self.seed), False
         self.next_round = 1
         self.seconds = 0.0
 
@@ -227,7 +235,7 @@ class Simulation:
     def _engine(self) -> tuple[Any, Any]:
         """The engine for the next rounds, and its random generator (None if it draws nothing)."""
         if not self._has_engine:
-            return PythonEngine(self.policy, self.task.problem.oracle), None
+            return PythonEngine(self._player, self.task.problem.oracle), None
         engine = self.policy._advance_engine(PLANNED_ROUNDS)
         draws = getattr(engine, "draws", False) or getattr(getattr(engine, "rule", None), "draws", True)
         return engine, self.policy.rng if draws or not self.compiled else None
@@ -287,12 +295,14 @@ class Simulation:
         Raises
         ------
         InputError
-            The policy is not a `Policy` of the library.
+            The policy is not a `Policy` of the library, or the run has delays.
         """
         if not isinstance(self.policy, Policy):
             raise InputError(
                 f"policy must be one of the library's classes for the run to be saved, got {self.policy!r}"
             )
+        if isinstance(self._player, Delayed):
+            raise refuse_saving()
         return saving.sealed(
             {
                 "version": RUN_VERSION,
@@ -349,7 +359,7 @@ class Simulation:
             oracle = task.problem.oracle
             run._ledger = load_ledger(saved.part("ledger"), next_round, horizon, oracle.n_arms, oracle.max_size)
             run._environment.plays[:] = plays
-            run.policy = policy
+            run.policy = run._player = policy
             run.next_round, run.seconds = next_round, saved.number("seconds", low=0.0)
         return run
 
@@ -378,6 +388,7 @@ def simulate(
     *,
     rounds: Sequence[int] = (),
     compiled: bool = True,
+    delay: Delay = 0,
     progress: Callable[[int], None] | None = None,
 ) -> Run:
     """Run a policy on a task and return its regret, rewards and plays.
@@ -397,6 +408,9 @@ def simulate(
         Rounds to record in addition to those of `checkpoints`.
     compiled
         False runs the same loop as plain Python, with the same result.
+    delay
+        How many rounds later outcomes are known: a number, or `Geometric` for random delays. What was chosen and is not
+        known yet goes to ``select(underway=...)``. Such a run is not compiled.
     progress
         A function that is called from time to time with the number of rounds played so far.
 
@@ -410,9 +424,9 @@ def simulate(
     >>> int(run.rounds[-1]), int(run.plays.sum())
     (2000, 4000)
     """
-    simulation = Simulation(task, policy, horizon, seed, rounds=rounds, compiled=compiled)
+    simulation = Simulation(task, policy, horizon, seed, rounds=rounds, compiled=compiled, delay=delay)
     # In short stretches, so that Ctrl-C and progress bars work. The result does not depend on them.
-    stretch = 50_000 if compiled else 500
+    stretch = 50_000 if compiled and delay == 0 else 500
     while not simulation.done:
         simulation.advance(stretch)
         if progress is not None:
