@@ -1,7 +1,7 @@
 """Make src/rising_bandits/problems/data/live-match.json: real online training, recorded for the task live-match.
 
     pip install scikit-learn river
-    python bench/make_live_match.py [--runs 4]
+    python bench/make_live_match.py [--runs 3]
 
 Eight models learn five streams online, each pair on its own. The streams come inside the wheels of scikit-learn and
 river, so nothing is downloaded. One play of a pair trains the model on the next EXAMPLES examples of the stream. Its
@@ -19,6 +19,8 @@ import json
 import math
 import time
 from collections.abc import Callable
+from importlib import import_module
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -28,15 +30,16 @@ TARGET = Path(__file__).parents[1] / "src" / "rising_bandits" / "problems" / "da
 EXAMPLES = 8
 BATCH = 25
 HELD_OUT = 250
-PLAYS = 1_000
+PLAYS = 600
 POINTS = 28
 
-Data = tuple[np.ndarray, np.ndarray]
+Array = np.ndarray[Any, Any]
+Data = tuple[Array, Array]
 
 
 def streams() -> dict[str, Data]:
     """Features and classes of each stream."""
-    from river import datasets
+    datasets: Any = import_module("river.datasets")
     from sklearn.datasets import load_breast_cancer, load_digits
 
     found: dict[str, Data] = {}
@@ -59,16 +62,16 @@ def streams() -> dict[str, Data]:
 class Batches:
     """A scikit-learn model behind a scaler, both learning online."""
 
-    def __init__(self, model: Any, classes: np.ndarray) -> None:
+    def __init__(self, model: Any, classes: Array) -> None:
         from sklearn.preprocessing import StandardScaler
 
         self.model, self.scaler, self.classes = model, StandardScaler(), classes
 
-    def learn(self, features: np.ndarray, classes: np.ndarray) -> None:
+    def learn(self, features: Array, classes: Array) -> None:
         self.scaler.partial_fit(features)
         self.model.partial_fit(self.scaler.transform(features), classes, classes=self.classes)
 
-    def right(self, features: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    def right(self, features: Array, classes: Array) -> Array:
         return np.asarray(self.model.predict(self.scaler.transform(features)) == classes)
 
 
@@ -80,23 +83,23 @@ class OneByOne:
 
         self.model = StandardScaler() | model
 
-    def learn(self, features: np.ndarray, classes: np.ndarray) -> None:
+    def learn(self, features: Array, classes: Array) -> None:
         for row, label in zip(features, classes, strict=True):
             self.model.learn_one(dict(enumerate(row.tolist())), int(label))
 
-    def right(self, features: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    def right(self, features: Array, classes: Array) -> Array:
         told = (self.model.predict_one(dict(enumerate(row.tolist()))) for row in features)
         return np.array([answer == label for answer, label in zip(told, classes.tolist(), strict=True)])
 
 
-def models() -> dict[str, Callable[[np.ndarray, int], Batches | OneByOne]]:
+def models() -> dict[str, Callable[[Array, int], Batches | OneByOne]]:
     """How to make each model for some classes and a seed."""
     from river import linear_model, neighbors, tree
     from sklearn.linear_model import SGDClassifier
     from sklearn.naive_bayes import GaussianNB
     from sklearn.neural_network import MLPClassifier
 
-    def mlp(units: int, rate: float) -> Callable[[np.ndarray, int], Batches]:
+    def mlp(units: int, rate: float) -> Callable[[Array, int], Batches]:
         return lambda classes, seed: Batches(
             MLPClassifier((units,), learning_rate_init=rate, random_state=seed), classes
         )
@@ -120,7 +123,7 @@ def points() -> list[int]:
     return sorted({round(place) for place in np.geomspace(1, PLAYS, POINTS)} | {1, 2, 3, PLAYS})
 
 
-def record(data: Data, make: Callable[[np.ndarray, int], Batches | OneByOne], runs: int) -> dict[str, list[float]]:
+def record(data: Data, make: Callable[[Array, int], Batches | OneByOne], runs: int) -> dict[str, list[float]]:
     """The mean and the deviation of an outcome at each of `points`."""
     features, classes = data
     hits = np.zeros((runs, len(points())))
@@ -152,11 +155,8 @@ def record(data: Data, make: Callable[[np.ndarray, int], Batches | OneByOne], ru
 
 
 def main() -> None:
-    import river
-    import sklearn
-
     parser = argparse.ArgumentParser(description="Record the online training behind the task live-match.")
-    parser.add_argument("--runs", type=int, default=4, help="how many runs of each pair")
+    parser.add_argument("--runs", type=int, default=3, help="how many runs of each pair")
     parser.add_argument("--out", type=Path, default=TARGET, help="the file to write")
     options = parser.parse_args()
     pairs = []
@@ -175,7 +175,7 @@ def main() -> None:
         "made": {
             "by": "bench/make_live_match.py",
             "runs": options.runs,
-            "packages": {"scikit-learn": sklearn.__version__, "river": river.__version__},
+            "packages": {name: version(name) for name in ("scikit-learn", "river")},
             "examples": EXAMPLES,
             "batch": BATCH,
             "licence": "the streams come with scikit-learn and river, both BSD-3-Clause",

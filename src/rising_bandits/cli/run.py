@@ -13,6 +13,7 @@ import numpy as np
 import typer
 
 from rising_bandits import __version__
+from rising_bandits.cli.curves import ARM, CURVES, NOISE, SIZE, curve_tasks
 from rising_bandits.cli.output import out, print_heading, print_json, print_table, progress_bar
 from rising_bandits.cli.sweeps import SCHEDULER, TRUST, engine
 from rising_bandits.errors import InputError
@@ -48,6 +49,10 @@ def run(
     ] = None,
     first_seed: Annotated[int, typer.Option(help="The first seed where --seeds is a number.")] = 0,
     horizon: Annotated[int | None, typer.Option(help="Rounds per run; by default the task's own number.")] = None,
+    curves: Annotated[list[Path] | None, typer.Option(help=CURVES)] = None,
+    noise: Annotated[str | None, typer.Option(help=NOISE)] = None,
+    k: Annotated[int | None, typer.Option(help=SIZE)] = None,
+    arm: Annotated[list[str] | None, typer.Option(help=ARM)] = None,
     record: Annotated[
         list[int] | None,
         typer.Option(help="A round to record in addition to the usual ones. Can be given several times."),
@@ -90,6 +95,7 @@ def run(
             raise InputError("--repeat takes everything from its file; give no task, policy or horizon with it")
         _repeat(repeat, out_folder or DEFAULT_OUT, as_json, tuple(trust or ()))
         return
+    tasks = [*(tasks or ()), *curve_tasks(curves, noise, k, arm, horizon)]
     if not tasks:
         raise InputError("give at least one task, as in: rising run path-easy --policy crucb (see rising tasks)")
     options = {} if cascade is None else {"cascade": cascade}
