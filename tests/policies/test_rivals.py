@@ -79,6 +79,9 @@ def test_means_of_the_greedy_rules(rounds, each):
     else:
         wanted = [1.0 if len(plays) < each else 0.25 for plays in past]
         assert policy.indices().tolist() == wanted
+        assert np.nansum(list(policy.terms().values()), axis=0) == pytest.approx(
+            [value if plays else 0.0 for value, plays in zip(wanted, past, strict=True)]
+        )
 
 
 @given(ROUNDS, st.booleans(), st.sampled_from([0.125, 0.25, 0.45]))
@@ -393,6 +396,29 @@ def test_thompson_sampling_for_rising_arms_waits_for_its_forced_plays():
     for _ in range(30):
         policy.observe(policy.select(), [0.9])
     assert policy.plays.tolist() == [30, 60, 30]
+
+
+def test_what_is_known_is_kept_when_the_problem_grows():
+    """The number of forced plays depends on the number of arms, and must not change means that are fixed."""
+    old = rb.problems.TopK(["x", "y"], k=1)
+    new = rb.problems.TopK(["y", "z", "x"], k=1)
+    for name, kind in rb.policies.classes().items():
+        if name in ("oracle", "random", "tour"):
+            continue
+        policy = kind(**kind.examples()[0])
+        policy.start(old, horizon=300, rng=0)
+        for t in range(120):
+            arms = policy.select()
+            policy.observe(arms, [0.4 + 0.2 * arms[0] + 0.01 * (t % 3)])
+        other = policy.rebase(new, [1, -1, 0])
+        assert other.plays.tolist() == [policy.plays[1], 0, policy.plays[0]]
+        before, after = policy.terms()["recent average"], other.terms()["recent average"]
+        assert after[[2, 0]].tolist() == before.tolist(), name
+        for _ in range(60):
+            arms = other.select()
+            other.observe(arms, [0.5])
+        again = kind.from_state(other.state())
+        assert again.terms()["recent average"].tolist() == other.terms()["recent average"].tolist()
 
 
 def test_every_policy_that_learns_recommends_a_super_arm():

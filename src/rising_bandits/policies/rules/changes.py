@@ -75,8 +75,11 @@ class SinceChange(NamedTuple):
     def terms(self, t: int) -> dict[str, Floats]:
         count = np.where(self.plays == 0, np.nan, np.maximum(self.since, 1))
         mean = np.where(self.since == 0, 1.0, self.sums[:, POINTS, 0] / count)
-        age = math.log(max(2, t - int(self.clock[1])))
-        return {AVERAGE: np.where(self.plays == 0, np.nan, mean), BONUS: np.sqrt(self.constant * age / count)}
+        index = np.empty(self.plays.size)
+        _indices(self, t, None, index)
+        mean = np.where(self.plays == 0, np.nan, mean)
+        # A unit whose turn it is to be tried has a large bonus.
+        return {AVERAGE: mean, BONUS: index - mean}
 
 
 def make_since_change(n_units: int, *, constant: float, delta: float, forced: float, together: bool) -> SinceChange:

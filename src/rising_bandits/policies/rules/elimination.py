@@ -19,11 +19,8 @@ from rising_bandits._compile import compiled
 from rising_bandits.errors import InputError
 from rising_bandits.policies.rules.operations import indices, roomy, update
 from rising_bandits.policies.rules.rings import Rings, has_room, make_rings
-from rising_bandits.policies.rules.terms import AVERAGE
+from rising_bandits.policies.rules.terms import AVERAGE, BONUS
 from rising_bandits.policies.rules.window import ALL_PLAYS, check_windows, held_plays, slide
-
-ELIMINATION = "elimination"
-"""The part of an index that says whether the unit needs plays in this phase, or has left."""
 
 
 class Plan(NamedTuple):
@@ -72,7 +69,8 @@ class Elimination(NamedTuple):
             average[unit] = estimate(self, unit)
         _indices(self, t, None, index)
         unknown = self.plays == 0
-        parts = {AVERAGE: average, ELIMINATION: index - average}
+        # The bonus is what a unit gets for plays that it needs in this phase, or loses for having left.
+        parts = {AVERAGE: average, BONUS: index - average}
         return {name: np.where(unknown, np.nan, part) for name, part in parts.items()}
 
 

@@ -16,15 +16,17 @@ from rising_bandits._checks import Floats, Ints
 from rising_bandits.errors import InputError
 from rising_bandits.policies.rules.forced import must_play
 from rising_bandits.policies.rules.operations import assume, indices, roomy, update
-from rising_bandits.policies.rules.terms import AVERAGE
+from rising_bandits.policies.rules.terms import AVERAGE, BONUS
 
 
 class Greedy(NamedTuple):
     """State of the greedy index: counts and sums."""
 
     plays: Ints
+    counted: Ints
+    """How many outcomes of each unit count for its mean: all, or those of its forced plays."""
     total: Floats
-    """The sum of the outcomes that count for the mean."""
+    """Their sum."""
     unplayed: Floats
     """The index of each unit while it has no plays."""
     epsilon: float
@@ -32,7 +34,7 @@ class Greedy(NamedTuple):
     fading: bool
     """Whether the chance is ``epsilon`` times the number of units, divided by the round."""
     forced: int
-    """How many plays each unit gets first, and how many outcomes count; 0 if all outcomes count."""
+    """How many plays each unit gets first, after which its mean is fixed; 0 if all outcomes count."""
 
     @property
     def draws(self) -> bool:
@@ -40,28 +42,32 @@ class Greedy(NamedTuple):
         return True
 
     def check(self) -> None:
-        most = self.plays if self.forced == 0 else np.minimum(self.plays, self.forced)
-        if not ((self.total >= -1e-6) & (self.total <= most + 1e-6)).all():
+        if ((self.counted > self.plays) | ((self.counted < 1) & (self.plays > 0)) | (self.counted < 0)).any():
+            raise InputError("state holds means of more outcomes than plays, or of none")
+        if not ((self.total >= -1e-6) & (self.total <= self.counted + 1e-6)).all():
             raise InputError("state holds sums of outcomes that its plays cannot have")
         if np.isnan(self.unplayed).any():
             raise InputError("state holds an index of an unplayed arm that is not a number")
 
     def terms(self, t: int) -> dict[str, Floats]:
-        known = np.where(self.plays == 0, np.nan, self.plays)
-        return {AVERAGE: self.total / (known if self.forced == 0 else np.minimum(known, self.forced))}
+        average = self.total / np.where(self.plays == 0, np.nan, self.counted)
+        wanted = np.empty(self.plays.size)
+        # While units need forced plays, these decide.
+        forced = must_play(self.plays, self.forced, t, wanted)
+        return {AVERAGE: average, BONUS: wanted - average if forced else 0.0 * average}
 
 
 def make_greedy(n_units: int, *, epsilon: float = 0.0, fading: bool = False, forced: int = 0) -> Greedy:
     """The state before the first play: every index is infinite."""
     plays = np.zeros(n_units, dtype=np.int64)
-    return Greedy(plays, np.zeros(n_units), np.full(n_units, np.inf), epsilon, fading, forced)
+    return Greedy(plays, plays.copy(), np.zeros(n_units), np.full(n_units, np.inf), epsilon, fading, forced)
 
 
 @update.register(Greedy)
 def _update(state: Greedy, unit: int, outcome: float) -> None:
-    plays = state.plays[unit] + 1
-    state.plays[unit] = plays
-    if state.forced == 0 or plays <= state.forced:
+    state.plays[unit] += 1
+    if state.forced == 0 or state.counted[unit] < state.forced:
+        state.counted[unit] += 1
         state.total[unit] += outcome
 
 
@@ -75,11 +81,10 @@ def _indices(state: Greedy, t: int, rng: np.random.Generator, out: Floats) -> No
             out[unit] = rng.random()
         return
     for unit in range(out.size):
-        plays = state.plays[unit]
-        if plays == 0:
+        if state.plays[unit] == 0:
             out[unit] = state.unplayed[unit]
         else:
-            out[unit] = state.total[unit] / (plays if state.forced == 0 else min(plays, state.forced))
+            out[unit] = state.total[unit] / state.counted[unit]
 
 
 @assume.register(Greedy)

@@ -40,6 +40,8 @@ class Projected(NamedTuple):
     """State of the index: that of the rising index, and where its line is evaluated."""
 
     plays: Ints
+    counted: Ints
+    """How many plays of each unit its line is made of: all, or its forced plays."""
     window: Ints
     sums: Floats
     level: Floats
@@ -63,20 +65,25 @@ class Projected(NamedTuple):
         return False
 
     def check(self) -> None:
-        counted = self.plays if self.forced == 0 else np.minimum(self.plays, self.forced)
-        windows = [window_of(plays, self.epsilon) if plays > 1 else 0 for plays in counted.tolist()]
+        if ((self.counted < 0) | (self.counted > self.plays)).any():
+            raise InputError("state holds lines through more outcomes than plays")
+        windows = [window_of(plays, self.epsilon) if plays > 1 else 0 for plays in self.counted.tolist()]
         if self.window.tolist() != windows:
             raise InputError("state holds windows that do not fit its plays")
-        if (self.rings.capacity < np.minimum(counted, 2 * self.window + 1)).any():
+        if (self.rings.capacity < np.minimum(self.counted, 2 * self.window + 1)).any():
             raise InputError("state holds buffers that are smaller than its windows")
-        check_coefficients(self.plays, self.level, self.slope, self.width, self.delay, self.sums)
+        check_coefficients(self.counted, self.level, self.slope, self.width, self.delay, self.sums)
 
     def terms(self, t: int) -> dict[str, Floats]:
-        short = self.plays < 2
+        short = self.counted < 2
         average = self.sums[:, 0] / np.maximum(self.window, 1)
         at = np.array([play_of(self, unit, t) for unit in range(self.plays.size)])
         rise = np.maximum(np.where(short, 0.0, self.level) + self.slope * at - average, 0.0)
         bonus = self.width * (at - self.delay) * math.sqrt(self.constant)
+        wanted = np.empty(self.plays.size)
+        if must_play(self.plays, self.forced, t, wanted):
+            # While units need forced plays, these decide.
+            rise, bonus = 0.0 * average, wanted - average
         parts = {AVERAGE: average, IMPROVEMENT: rise, BONUS: bonus}
         return {name: np.where(short, np.nan, part) for name, part in parts.items()}
 
@@ -87,6 +94,7 @@ def make_projected(
     """The state before the first play: every index is infinite."""
     return Projected(
         plays=np.zeros(n_units, dtype=np.int64),
+        counted=np.zeros(n_units, dtype=np.int64),
         window=np.zeros(n_units, dtype=np.int64),
         sums=np.zeros((n_units, 6)),
         level=np.full(n_units, np.inf),
@@ -105,10 +113,12 @@ def make_projected(
 
 @update.register(Projected)
 def _update(state: Projected, unit: int, outcome: float) -> None:
-    if state.forced > 0 and state.plays[unit] >= state.forced:
-        state.plays[unit] += 1
+    plays = state.plays[unit]
+    if state.forced > 0 and (plays >= state.forced or plays > state.counted[unit]):
+        state.plays[unit] = plays + 1
     else:
         update_rising(state, unit, outcome)
+        state.counted[unit] = plays + 1
 
 
 @compiled
@@ -118,8 +128,7 @@ def play_of(state: Projected, unit: int, t: int) -> float:
         return float(state.horizon)
     if state.forced > 0:
         # The rounds that the forced plays leave; a number that does not change afterwards.
-        counted = min(state.plays[unit], state.forced)
-        return float(counted + 0.5 * (max(1, state.horizon - state.forced * state.plays.size) + 1))
+        return float(state.counted[unit] + 0.5 * (max(1, state.horizon - state.forced * state.plays.size) + 1))
     return float(state.plays[unit] + 0.5 * (max(1, state.horizon - t + 1) + 1))
 
 
@@ -129,7 +138,7 @@ def _indices(state: Projected, t: int, rng: object, out: Floats) -> None:
         return
     root = math.sqrt(state.constant)
     for unit in range(out.size):
-        if state.plays[unit] < 2:
+        if state.counted[unit] < 2:
             out[unit] = state.level[unit]
         else:
             at = play_of(state, unit, t)
