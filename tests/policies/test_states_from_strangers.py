@@ -83,11 +83,28 @@ def tried(kind, state):
     return False
 
 
-@pytest.mark.parametrize("key", KINDS)
+RIVALS = ["cts", "epsilon-greedy", "newer-half", "r-less-ucb", "probe-and-commit", "glr-cucb", "ti-ucb", "r-sr"]
+"""One policy for each of their rules."""
+
+
+def rival(name):
+    """A rival policy in the middle of a run."""
+    kind = rb.policies.classes()[name]
+    policy = kind(**kind.examples()[-1])
+    policy.start(rb.problems.TopK(4, k=1), horizon=200, rng=0)
+    rng = np.random.default_rng(1)
+    for _ in range(90):
+        policy.observe(policy.select(), [rng.random()])
+    return kind, policy.state()
+
+
+@pytest.mark.parametrize("key", [*KINDS, *RIVALS])
 def test_every_edited_leaf_is_refused_or_works(key):
-    saved = STATES[key]
-    kind = getattr(rb, saved["class"])
-    state = kind.from_state(saved["state"]).state()
+    if key in RIVALS:
+        kind, state = rival(key)
+    else:
+        kind = getattr(rb, STATES[key]["class"])
+        state = kind.from_state(STATES[key]["state"]).state()
     refused = worked = 0
     for path, value in leaves(state):
         if path and path[0] not in ("checksum", "version"):
