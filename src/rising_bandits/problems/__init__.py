@@ -6,7 +6,7 @@ simulate it. `tasks` holds the tasks of the paper.
 
 from functools import partial
 
-from rising_bandits.problems import identification, lcdb, portfolio, recorded, tasks
+from rising_bandits.problems import identification, lcdb, live_match, portfolio, recorded, tasks
 from rising_bandits.problems.base import Problem
 from rising_bandits.problems.graphs import ShortestPath, SpanningTree
 from rising_bandits.problems.groups import Knapsack, OneOfEach
@@ -18,6 +18,7 @@ from rising_bandits.problems.tasks import Task
 for _name in recorded.NAMES:
     tasks.register(_name, partial(recorded.get, _name))
 tasks.register_family(portfolio.FAMILY)
+tasks.register_family(live_match.FAMILY)
 tasks.register_family(identification.FAMILY)
 
 __all__ = [

@@ -229,7 +229,7 @@ class Family:
     """Many tasks of one kind, which `get` builds by name and `names` does not list.
 
     A name is the prefix and the name of the member, as in ``lcdb-3``. A number of rounds may follow after ``@``, as in
-    ``lcdb-3@5000``. The whole of each curve is then spread over that many rounds.
+    ``lcdb-3@5000``. The family says what that means for its curves.
     """
 
     prefix: str
@@ -267,7 +267,7 @@ def families() -> list[Family]:
     """The families of tasks, which hold too many to list in `names`.
 
     >>> [family.prefix for family in families()]
-    ['lcdb-', 'identify-']
+    ['lcdb-', 'live-', 'identify-']
     """
     return list(_FAMILIES.values())
 
