@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import contextlib
+import threading
+import time
 
 import pytest
+import uvicorn
 from service_kit import MAIN, Client
 
 from rising_bandits.serve import Limits, Tokens, make_app
@@ -34,3 +37,25 @@ def client(serve):
 def guarded(serve):
     """A client of a service that needs a token, with the token of all rights."""
     return serve(Tokens(MAIN), headers={"Authorization": f"Bearer {MAIN}"})
+
+
+@pytest.fixture
+def served():
+    """A function that serves the storage on a free port and returns the address."""
+    ends = []
+
+    def start(app):
+        server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", lifespan="on"))
+        thread = threading.Thread(target=server.run)
+        thread.start()
+        while not server.started:
+            time.sleep(0.01)
+        ends.append((server, thread, app))
+        return f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+
+    yield start
+    for server, thread, app in ends:
+        rising = app.state.rising
+        rising.hub.draining.set()
+        server.should_exit = True
+        thread.join()

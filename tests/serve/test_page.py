@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-import threading
-import time
 
 import pytest
-import uvicorn
 from service_kit import MAIN, make
 
 import rising_bandits as rb
@@ -29,28 +26,6 @@ def browser():
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield started
         started.close()
-
-
-@pytest.fixture
-def served(storage):
-    """A function that serves the storage on a free port and returns the address."""
-    ends = []
-
-    def start(app):
-        server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", lifespan="on"))
-        thread = threading.Thread(target=server.run)
-        thread.start()
-        while not server.started:
-            time.sleep(0.01)
-        ends.append((server, thread, app))
-        return f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-
-    yield start
-    for server, thread, app in ends:
-        rising = app.state.rising
-        rising.hub.draining.set()
-        server.should_exit = True
-        thread.join()
 
 
 @pytest.fixture

@@ -26,6 +26,7 @@ from rising_bandits.serve.limits import Limits
 from rising_bandits.serve.metrics import Metrics
 from rising_bandits.serve.operations import OPERATIONS, Answer, Call, Nothing, Operation
 from rising_bandits.serve.problems import Refused, refusal
+from rising_bandits.serve.sessions import Sessions
 from rising_bandits.serve.tokens import Tokens
 
 _LOGGER = logging.getLogger(__name__)
@@ -54,8 +55,14 @@ class State:
         self.news = asyncio.Event()
         """Set when a batch was stored, and then replaced by a new one."""
         self.streams = 0
+        self.sessions = Sessions(hub.url, power_safe=hub.power_safe)
         self.underway = 0
         self.started = time.time()
+
+    def wake(self) -> None:
+        """Wake those who wait for news. Whoever comes later waits for the next."""
+        self.news.set()
+        self.news = asyncio.Event()
 
 
 class _Endpoint:

@@ -166,7 +166,7 @@ class Chronicle:
         self.days[day] += 1
         if len(self.days) > _DAYS:
             del self.days[min(self.days)]
-        source = str(event.body.get("source") or "policy")
+        source = str(event.body.get("by") or "policy")
         self._waiting[event.decision] = _Asked(event.body["arms"], event.at, source)
         if len(self._waiting) > _WAITING:
             del self._waiting[next(iter(self._waiting))]
@@ -180,8 +180,8 @@ class Chronicle:
             "reward": None,
             "told": False,
         }
-        if event.body.get("metadata"):
-            shown["metadata"] = event.body["metadata"]
+        if event.body.get("meta"):
+            shown["metadata"] = event.body["meta"]
         self.newest.append(shown)
         self._shown[event.decision] = shown
 
@@ -191,7 +191,7 @@ class Chronicle:
         number = event.decision or 0
         asked = self._waiting.get(number)
         if asked is None:
-            asked = _Asked(list(raw), event.at, str(event.body.get("source") or "policy"))
+            asked = _Asked(list(raw), event.at, str(event.body.get("by") or "policy"))
         for key, outcome in raw.items():
             if key not in asked.raw:
                 self._outcome(key, outcome)

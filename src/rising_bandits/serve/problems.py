@@ -37,7 +37,7 @@ TYPE = b"application/problem+json"
 """The content type of a problem."""
 
 
-class Problem(msgspec.Struct):
+class Problem(msgspec.Struct, omit_defaults=True):
     """An error."""
 
     title: str
@@ -46,6 +46,8 @@ class Problem(msgspec.Struct):
     """The status of the answer."""
     detail: str
     """What is wrong, and what would be right."""
+    error: str = ""
+    """The name of the error in the Python library, if it has one."""
 
 
 class Refused(Exception):  # noqa: N818
@@ -59,15 +61,17 @@ class Refused(Exception):  # noqa: N818
         What is wrong, and what would be right.
     headers
         Further headers of the answer.
+    error
+        The name of the error in the Python library, if it has one.
     """
 
-    def __init__(self, status: int, detail: str, headers: dict[str, str] | None = None) -> None:
+    def __init__(self, status: int, detail: str, headers: dict[str, str] | None = None, error: str = "") -> None:
         super().__init__(detail)
-        self.status, self.detail, self.headers = status, detail, headers or {}
+        self.status, self.detail, self.headers, self.error = status, detail, headers or {}, error
 
     def problem(self) -> Problem:
         """The body of the answer."""
-        return Problem(TITLES.get(self.status, HTTPStatus(self.status).phrase), self.status, self.detail)
+        return Problem(TITLES.get(self.status, HTTPStatus(self.status).phrase), self.status, self.detail, self.error)
 
 
 def refusal(error: BaseException) -> Refused:
@@ -80,14 +84,13 @@ def refusal(error: BaseException) -> Refused:
     """
     if isinstance(error, Refused):
         return error
-    if isinstance(error, AlreadyToldError | ExpiredError):
-        return Refused(409, str(error))
-    if isinstance(error, StorageError):
-        return Refused(503, str(error), {"Retry-After": "1"})
-    if isinstance(error, MissingExtraError | NotStartedError):
-        return Refused(503, str(error))
     if isinstance(error, RisingBanditsError):
-        return Refused(422, str(error))
+        status = 422
+        if isinstance(error, AlreadyToldError | ExpiredError):
+            status = 409
+        elif isinstance(error, StorageError | MissingExtraError | NotStartedError):
+            status = 503
+        return Refused(status, str(error), {"Retry-After": "1"} if status == 503 else {}, type(error).__name__)
     if isinstance(error, TimeoutError):
         return Refused(
             503, "no answer in time; it is not known whether it was done, so send the same again", {"Retry-After": "1"}

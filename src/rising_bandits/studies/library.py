@@ -22,8 +22,8 @@ from rising_bandits.studies.log.log import Log
 from rising_bandits.studies.reports.files import bring, read
 from rising_bandits.studies.scales import UNIT, Scale, check_kept
 from rising_bandits.studies.settings import Settings, begin, problem_body
-from rising_bandits.studies.storage.base import Writer
-from rising_bandits.studies.storage.sql import Storage
+from rising_bandits.studies.storage.base import Storage, Writer
+from rising_bandits.studies.storage.places import connect
 from rising_bandits.studies.storage.urls import DEFAULT
 from rising_bandits.studies.study import Study
 
@@ -50,6 +50,7 @@ def create(
     power_safe: bool = False,
     timeout: float = 30.0,
     clock: Clock | None = None,
+    token: str | None = None,
 ) -> Study:
     """Create a study in a storage.
 
@@ -65,7 +66,8 @@ def create(
         The policy that decides. Only its class and its parameters are used. None takes the policy that
         `rising_bandits.policies.recommended` makes for the problem and the horizon.
     storage
-        The URL of the database, as in ``"sqlite:///routes.db"`` or ``"postgresql://user@host/database"``.
+        The URL of the database, as in ``"sqlite:///routes.db"`` or ``"postgresql://user@host/database"``, or the
+        address of a service, as in ``"http://host:8765"``.
     scale
         How outcomes in the user's unit become values in [0, 1]; by default outcomes are such values already.
     expires
@@ -94,6 +96,8 @@ def create(
     clock
         A function that returns the time in seconds since 1970; by default the server's clock for PostgreSQL, and this
         machine's clock for SQLite.
+    token
+        The token, if ``storage`` is the address of a service; by default that in the environment variable RISING_TOKEN.
 
     Returns
     -------
@@ -146,7 +150,7 @@ def create(
     for event in more:
         fold.apply(event)
     snapshot.dump(fold)
-    database = Storage(storage, power_safe=power_safe, timeout=timeout, clock=clock)
+    database = connect(storage, power_safe=power_safe, timeout=timeout, clock=clock, token=token)
     with database.write() as writer:
         found = writer.study(name)
         if found is None:
@@ -181,6 +185,7 @@ def open(  # noqa: A001
     power_safe: bool = False,
     timeout: float = 30.0,
     clock: Clock | None = None,
+    token: str | None = None,
 ) -> Study:
     """Open an existing study. It continues exactly where it stopped.
 
@@ -194,7 +199,7 @@ def open(  # noqa: A001
         The policy, or its class. Needed only if the class is the user's own.
     problem
         The problem. Needed only if it contains the user's own code, which a database cannot store.
-    power_safe, timeout, clock
+    power_safe, timeout, clock, token
         As in `create`.
 
     Returns
@@ -210,7 +215,7 @@ def open(  # noqa: A001
         The database cannot be opened.
     """
     _check_name(name)
-    database = Storage(storage, create=False, power_safe=power_safe, timeout=timeout, clock=clock)
+    database = connect(storage, create=False, power_safe=power_safe, timeout=timeout, clock=clock, token=token)
     with database.read() as reader:
         found = reader.study(name)
         known = reader.names()
@@ -229,6 +234,7 @@ def load(
     storage: str = DEFAULT,
     policy: Policy | type[Policy] | None = None,
     problem: Problem | None = None,
+    token: str | None = None,
 ) -> Study:
     """Make a new study from a file that `Study.export` wrote. Its next decision is the same as that of the original.
 
@@ -242,7 +248,7 @@ def load(
         The name of the new study; by default the name of the exported one.
     storage
         The URL of the database, as in `create`.
-    policy, problem
+    policy, problem, token
         As in `open`.
 
     Returns
@@ -259,7 +265,7 @@ def load(
     name = found if name is None else name
     _check_new_name(name)
     kind = _class(policy)
-    database = Storage(storage)
+    database = connect(storage, token=token)
     try:
         with database.write() as writer:
             _refuse_known(writer, name)
@@ -298,35 +304,35 @@ def _remove(database: Storage, number: int) -> None:
             more = writer.remove_some(number)
 
 
-def names(*, storage: str = DEFAULT) -> list[str]:
+def names(*, storage: str = DEFAULT, token: str | None = None) -> list[str]:
     """List the names of the studies in a storage.
 
     Parameters
     ----------
-    storage
-        The URL of the database, as in `create`.
+    storage, token
+        The URL of the database and the token, as in `create`.
 
     Returns
     -------
     list of str
         The names, sorted.
     """
-    database = Storage(storage, create=False, look=True)
+    database = connect(storage, create=False, look=True, token=token)
     with database.read() as reader:
         found = reader.names()
     database.close()
     return found
 
 
-def delete(name: str, *, storage: str = DEFAULT) -> None:
+def delete(name: str, *, storage: str = DEFAULT, token: str | None = None) -> None:
     """Delete a study with its log and its snapshots.
 
     Parameters
     ----------
     name
         The name of the study.
-    storage
-        The URL of the database, as in `create`.
+    storage, token
+        The URL of the database and the token, as in `create`.
 
     Raises
     ------
@@ -334,7 +340,7 @@ def delete(name: str, *, storage: str = DEFAULT) -> None:
         There is no study of that name.
     """
     _check_name(name)
-    database = Storage(storage, create=False)
+    database = connect(storage, create=False, token=token)
     with database.write() as writer:
         found = writer.study(name)
         if found is None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rising_bandits.serve.app import State
 
-_MODULES = ("live", "studies", "reports", "changes", "health", "page", "stream", "session", "documentation")
+_MODULES = ("live", "studies", "reports", "changes", "health", "page", "stream", "storage", "session", "documentation")
 """The modules, in the order of the documentation."""
 
 
@@ -26,9 +26,10 @@ async def background(state: State) -> AsyncIterator[None]:
     """Run what runs beside the requests, for as long as the service does."""
 
     def written(_: object) -> None:
-        # Whoever waits now is woken; whoever comes later waits for the next batch.
-        state.news.set()
-        state.news = asyncio.Event()
+        state.wake()
 
     state.hub.listeners.append(written)
-    yield
+    try:
+        yield
+    finally:
+        await asyncio.get_running_loop().run_in_executor(None, state.sessions.close)
