@@ -32,6 +32,8 @@ MOST = 16
 """How many sessions may be open."""
 _LOGS = 32
 """Of how many studies the state is kept, to check events against."""
+CHECKED = True
+"""Whether settings and events are checked. Only the conformance suite, whose events mean nothing, switches it off."""
 _READS = ("names", "study", "later", "of_decision", "first_since", "snapshot", "snapshot_seq")
 _WRITES = (
     "add_study",
@@ -180,7 +182,8 @@ class Session:
     def _add_study(self, transaction: Any, name: Any, settings: Any, hidden: bool) -> int:
         if not hidden:
             self._check_name(name)
-        Settings.from_dict(settings)
+        if CHECKED:
+            Settings.from_dict(settings)
         number = int(transaction.add_study(name, settings, hidden=bool(hidden)))
         self._note(number, name, settings)
         return number
@@ -198,7 +201,7 @@ class Session:
         self._check_number(number)
         events = [Event(*row) for row in rows]
         self._touched.add(number)
-        fold = self._owner.checked(transaction, number, events)
+        fold = self._owner.checked(transaction, number, events) if CHECKED else None
         digest = int(transaction.append(number, events))
         if fold is not None:
             fold.digest = digest
