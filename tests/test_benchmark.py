@@ -109,7 +109,7 @@ def test_the_rested_instances_are_those_of_the_authors():
 def test_seeds_as_people_write_them():
     assert benchmark.seeds_of("1000-1004") == range(1000, 1005)
     for wrong in ("5-3", "a", "", "1-", "-3", "1000:1004"):
-        with pytest.raises(rb.InputError, match="seeds must look like"):
+        with pytest.raises(rb.InputError, match="seeds must be a number of at least 1, or a range"):
             benchmark.seeds_of(wrong)
 
 

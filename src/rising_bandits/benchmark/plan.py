@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from rising_bandits.benchmark.suite import EDITION, FAMILIES, HORIZONS, NOISES, STRUCTURES, one_of
 from rising_bandits.errors import InputError, RisingBanditsError
-from rising_bandits.experiments import RunSpec, make_plan, make_task
+from rising_bandits.experiments import RunSpec, make_plan, make_task, seeds_of
 from rising_bandits.problems import recorded
+
+__all__ = ["FIRST_SEED", "GROUPS", "POLICIES", "Instance", "Planned", "benchmark_plan", "instances", "seeds_of"]
 
 POLICIES = (
     "horizon-crucb",
@@ -29,6 +31,8 @@ RESTED = ("metelli-15", "metelli-2")
 """The instances of Metelli et al.; see `rising_bandits.benchmark.rested`."""
 GROUPS = ("paper", "rested", "antmaze", *FAMILIES)
 """The groups of instances, as ``--family`` names them: three of fixed tasks, then the families of random curves."""
+FIRST_SEED = 1000
+"""The first seed of reports. Policies are developed on seeds below it."""
 
 
 @dataclass(frozen=True)
@@ -60,28 +64,6 @@ class Instance:
     noise: str
     horizon: int
     seed: int
-
-
-def seeds_of(text: str) -> range:
-    """The seeds that a text names.
-
-    Parameters
-    ----------
-    text
-        One seed, as in ``7``, or the first and the last of several, as in ``1000-1004``.
-
-    Raises
-    ------
-    InputError
-        The text is not of this form.
-
-    >>> seeds_of("1000-1004"), seeds_of("7")
-    (range(1000, 1005), range(7, 8))
-    """
-    first, dash, last = text.partition("-")
-    if not first.isdecimal() or (dash and not last.isdecimal()) or (dash and int(last) < int(first)):
-        raise InputError(f"seeds must look like 1000-1004 or 7, got {text!r}")
-    return range(int(first), int(last if dash else first) + 1)
 
 
 def _fixed(group: str, seeds: range, *, quick: bool) -> list[Instance]:

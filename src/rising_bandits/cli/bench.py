@@ -12,8 +12,9 @@ import typer
 from rising_bandits import __version__
 from rising_bandits._files import replacing
 from rising_bandits.cli.output import out, print_heading, print_json, print_table, progress_bar
+from rising_bandits.cli.sweeps import SCHEDULER, engine
 from rising_bandits.errors import InputError
-from rising_bandits.experiments import run_plan
+from rising_bandits.experiments import run_plan, seeds_of
 
 app = typer.Typer(no_args_is_help=True, help="Compare policies on a benchmark of fixed and random instances.")
 
@@ -43,10 +44,10 @@ def policies(
     seeds: Annotated[
         str,
         typer.Option(
-            help="One seed, or a range such as 1000-1004. Develop policies on seeds below 1000 and report results on "
-            "seeds from 1000 on."
+            help="How many seeds, counted from 1000; or a range such as 0-4. Develop policies on seeds below 1000 and "
+            "report results on seeds from 1000 on."
         ),
-    ] = "1000",
+    ] = "1",
     longest: Annotated[
         int | None, typer.Option(help="Leave out random instances with more rounds than this; by default none.")
     ] = None,
@@ -57,6 +58,7 @@ def policies(
         "results/bench"
     ),
     workers: Annotated[int | None, typer.Option(help="How many processes to use; by default one per core.")] = None,
+    scheduler: Annotated[str | None, typer.Option(help=SCHEDULER)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Compare policies by their regret as a share of the optimum.
@@ -65,24 +67,28 @@ def policies(
     instances. Prints tables by group, mean ranks, and the targets set for horizon-crucb. Writes to --out the runs,
     all numbers as policies.json, and figures as PNG and SVG. Finished runs are not run again.
     """
-    from rising_bandits.benchmark import POLICIES, as_data, benchmark_plan, instances, scores, seeds_of
+    from rising_bandits.benchmark import FIRST_SEED, POLICIES, as_data, benchmark_plan, instances, scores
 
     texts = list(policy or POLICIES)
     if len(set(texts)) != len(texts):
         raise InputError(f"policies must be different, got {', '.join(texts)}")
-    found = instances(family or (), seeds_of(seeds), quick=quick, longest=longest)
+    numbers = seeds_of(seeds, FIRST_SEED)
+    found = instances(family or (), numbers, quick=quick, longest=longest)
     plan, left_out = benchmark_plan(found, texts)
     specs = [item.spec for item in plan]
     if not specs:
         raise InputError(f"none of the instances can be run by {', '.join(texts)}")
-    with progress_bar("comparing", [spec.horizon for spec in specs]) as report:
-        runs = run_plan(specs, out_folder, workers=workers, progress=report, version=__version__)
+    bar = progress_bar("comparing", [spec.horizon for spec in specs])
+    with engine(scheduler, workers) as executor, bar as report:
+        runs = run_plan(
+            specs, out_folder, workers=workers, executor=executor, progress=report, version=__version__
+        )
     result = scores(plan, runs)
     command = " ".join(
         ["rising bench policies"]
         + [f'--policy "{text}"' for text in policy or ()]
         + [f"--family {name}" for name in family or ()]
-        + [f"--seeds {seeds}"]
+        + [f"--seeds {numbers.start}-{numbers.stop - 1}"]
         + ([f"--longest {longest}"] if longest is not None else [])
         + ["--quick"] * quick
     )

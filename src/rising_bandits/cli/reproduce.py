@@ -10,6 +10,7 @@ import typer
 
 from rising_bandits import __version__
 from rising_bandits.cli.output import out, print_heading, print_json, print_table, progress_bar
+from rising_bandits.cli.sweeps import SCHEDULER, engine
 
 
 def reproduce(
@@ -24,6 +25,7 @@ def reproduce(
         Path, typer.Option("--out", help="Folder for runs, figures, report.html and tables as CSV.")
     ] = Path("results/reproduction"),
     workers: Annotated[int | None, typer.Option(help="How many processes to use; by default one per core.")] = None,
+    scheduler: Annotated[str | None, typer.Option(help=SCHEDULER)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Run the paper's synthetic experiments and say which of its claims hold.
@@ -42,11 +44,13 @@ def reproduce(
     _, plan = plan_of(only or ())
     # Drawing is counted as one more run, of a tenth of all rounds.
     share = max(1, sum(spec.horizon for spec in plan) // 10)
-    with progress_bar("reproducing", [*(spec.horizon for spec in plan), share]) as report:
+    bar = progress_bar("reproducing", [*(spec.horizon for spec in plan), share])
+    with engine(scheduler, workers) as executor, bar as report:
         result = run(
             out_folder,
             only or (),
             workers=workers,
+            executor=executor,
             progress=report,
             drawing=lambda done, of: report(len(plan), share * done // of),
             version=__version__,

@@ -5,13 +5,16 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from concurrent.futures import Executor
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from rising_bandits import __version__
-from rising_bandits.cli.output import out, print_json
+from rising_bandits._files import replacing
+from rising_bandits.cli.output import out, print_heading, print_json, print_table
+from rising_bandits.errors import InputError
 
 SCHEDULER = (
     "The address of a Dask scheduler, such as tcp://host:8786, to run on its workers; or local for a Dask cluster of "
@@ -56,3 +59,56 @@ def collect(
         out.print(f"not finished: {spec.key}", soft_wrap=True)
     if len(found.missing) > 10:
         out.print(f"and {len(found.missing) - 10} more are not finished", soft_wrap=True)
+
+
+def compare(
+    folder: Annotated[Path, typer.Argument(help="A results folder.")],
+    baseline: Annotated[
+        str | None, typer.Option(help="The policy to compare with, as tables name it; by default the first.")
+    ] = None,
+    measure: Annotated[
+        str, typer.Option(help="What to compare at the last round: regret, reward, seconds or a metric.")
+    ] = "regret",
+    interval: Annotated[
+        str, typer.Option(help="bootstrap, with the sign-change test; or t, with the paired t-test.")
+    ] = "bootstrap",
+    level: Annotated[float, typer.Option(help="The confidence level of the intervals.")] = 0.95,
+    save: Annotated[
+        list[Path] | None,
+        typer.Option(help="Also write the table to a .csv, .tex or .md file. Can be given several times."),
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Also draw the mean ranks with their critical difference to this file.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+) -> None:
+    """Compare policies with a baseline on shared worlds, by paired differences.
+
+    Prints for each policy and task the mean difference with its interval, the p-value corrected by Holm, the effect
+    size and how often the policy had less; then mean ranks with the critical difference of Nemenyi's test.
+    """
+    from rising_bandits.experiments import compare as comparison
+
+    found = comparison(folder, baseline, measure=measure, interval=interval, level=level)
+    writers = {".csv": found.to_csv, ".tex": found.to_latex, ".md": found.to_markdown}
+    for path in save or ():
+        if path.suffix not in writers:
+            raise InputError(f"--save must end with {', '.join(writers)}, got {str(path)!r}")
+    for path in save or ():
+        with replacing(path) as aside:
+            aside.write_text(writers[path.suffix](), encoding="utf-8")
+    figures: list[Path] = []
+    if plot is not None:
+        from rising_bandits.plots import plot_critical_difference
+
+        figures = plot_critical_difference(found, plot)
+    if as_json:
+        print_json({**asdict(found), "figures": [str(path) for path in figures]})
+        return
+    headings, cells = found.table()
+    print_heading(found.measure, f": paired differences from {found.baseline}, {found.interval} intervals")
+    print_table(headings, cells, len(headings) - 2)
+    for line in found.words():
+        out.print(line, soft_wrap=True)
+    for path in [*(save or ()), *figures]:
+        out.print(f"file: {path}", soft_wrap=True)

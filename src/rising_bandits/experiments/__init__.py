@@ -1,5 +1,6 @@
 """Comparisons with many runs: make a plan, run it on all cores or machines, store the results and compare them."""
 
+from rising_bandits.experiments.compare import Comparison, compare
 from rising_bandits.experiments.execute import run_plan
 from rising_bandits.experiments.frame import frame
 from rising_bandits.experiments.identity import make_task
@@ -17,6 +18,7 @@ __all__ = [
     "METRICS",
     "PAPER_POLICIES",
     "Band",
+    "Comparison",
     "Plan",
     "ResultStore",
     "Row",
@@ -24,6 +26,7 @@ __all__ = [
     "StoredRun",
     "band",
     "collect",
+    "compare",
     "frame",
     "group",
     "make_plan",

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from rising_bandits.plots.benchmark import draw_frontier, draw_map, draw_ranks, plot_frontier, plot_map, plot_ranks
+from rising_bandits.plots.comparison import draw_critical_difference, plot_critical_difference
 from rising_bandits.plots.diagnosis import draw_diagnosis, plot_diagnosis
 from rising_bandits.plots.identification import draw_identification, plot_identification
 from rising_bandits.plots.overview import plot_overview
@@ -17,6 +18,7 @@ from rising_bandits.plots.structure import draw_curves, draw_structure
 from rising_bandits.plots.style import look, title
 
 __all__ = [
+    "draw_critical_difference",
     "draw_curves",
     "draw_diagnosis",
     "draw_frontier",
@@ -26,6 +28,7 @@ __all__ = [
     "draw_regret",
     "draw_structure",
     "look",
+    "plot_critical_difference",
     "plot_diagnosis",
     "plot_frontier",
     "plot_identification",

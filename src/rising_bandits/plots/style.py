@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rising_bandits._extras import require
+from rising_bandits._files import replacing
 from rising_bandits.policies import BaseArmPolicy, SuperArmPolicy, classes
 
 
@@ -183,13 +184,17 @@ def figures(width: float, height: float, widths: Sequence[float] = (1.0,)) -> It
 
 
 def save(drawing: Any, path: Path) -> list[Path]:
-    """Write a figure as PNG and as SVG, and return both paths; the suffix of ``path`` is replaced."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Write a figure, and return the paths of its files.
+
+    A path that ends with ``.pdf`` gives one PDF file. Any other gives a PNG and an SVG file; its suffix is replaced.
+    """
+    kinds: dict[str, dict[str, Any]] = {".png": {"dpi": 200}, ".svg": {"metadata": {"Date": None}}}
+    if path.suffix == ".pdf":
+        kinds = {".pdf": {"metadata": {"CreationDate": None}}}
     written = []
-    for suffix, options in ((".png", {"dpi": 200}), (".svg", {"metadata": {"Date": None}})):
+    for suffix, options in kinds.items():
         target = path.with_suffix(suffix)
-        aside = target.with_name(f".{target.name}.tmp{suffix}")
-        drawing.savefig(aside, **options)
-        aside.replace(target)
+        with replacing(target) as aside:
+            drawing.savefig(aside, format=suffix[1:], **options)
         written.append(target)
     return written

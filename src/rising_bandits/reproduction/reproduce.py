@@ -9,6 +9,7 @@ import platform
 import sys
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import metadata
@@ -79,6 +80,7 @@ def reproduce(
     only: Sequence[str] = (),
     *,
     workers: int | None = None,
+    executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
     drawing: Callable[[int, int], None] | None = None,
     version: str = "",
@@ -99,6 +101,8 @@ def reproduce(
         The names of sections, from `SECTIONS`; all if none is given.
     workers
         How many processes to use; by default one for each core that this process may use.
+    executor
+        An executor to run on in place of processes of this machine; see `experiments.run_plan`.
     progress
         Called now and then with the position of a run in the plan and the number of rounds it has played.
     drawing
@@ -119,7 +123,7 @@ def reproduce(
     folder = Path(folder)
     started = time.monotonic()
     chosen, plan = plan_of(only)
-    runs = run_plan(plan, folder, workers=workers, progress=progress, version=version) if plan else []
+    runs = run_plan(plan, folder, workers=workers, executor=executor, progress=progress, version=version) if plan else []
     made: list[Part] = []
     for done, section in enumerate(chosen, 1):
         keys = {spec.key for spec in section.plan}
