@@ -225,7 +225,7 @@ def test_the_command_prints_tables_writes_files_and_resumes(tmp_path, bench):
     ("arguments", "words"),
     [
         (["--family", "nope"], "family must be one of paper"),
-        (["--seeds", "9-1"], "seeds must look like"),
+        (["--seeds", "9-1"], "seeds must be"),
         (["--policy", "nope"], "policy must be one of"),
         (["--policy", "crucb", "--policy", "crucb"], "policies must be different"),
     ],

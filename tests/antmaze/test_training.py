@@ -398,6 +398,37 @@ def test_several_runs_at_once_are_what_each_is_alone(room, tmp_path):
         _same(result, train(spec, tmp_path / "alone"))
 
 
+class _Here:
+    """An executor whose only worker is this process, and which is lost after some legs."""
+
+    def __init__(self, lost=10**9):
+        self.lost = lost
+
+    def submit(self, work, leg):
+        from concurrent.futures import Future
+
+        self.lost -= 1
+        if self.lost < 0:
+            raise RuntimeError("cannot schedule new futures after shutdown")
+        future = Future()
+        future.set_result(work(leg))
+        return future
+
+
+def test_training_on_an_executor_is_training_here(room, tmp_path):
+    from rising_bandits.antmaze.pool import train_all
+
+    specs = [TrainSpec.make(room, "sw-cts", seed=5, settings=SMALL, episodes=8)]
+    # Legs of no time: each trains one episode, and all state goes through the files.
+    with pytest.raises(rb.RisingBanditsError, match="goes on from the last checkpoints"):
+        train_all(specs, tmp_path / "there", executor=_Here(lost=3), checkpoint_seconds=0.0)
+    assert list((tmp_path / "there").glob("*/checkpoint.npz"))
+    results = train_all(specs, tmp_path / "there", executor=_Here(), checkpoint_seconds=0.0)
+    for spec, result in zip(specs, results, strict=True):
+        _same(result, train(spec, tmp_path / "alone"))
+    assert not list((tmp_path / "there").glob("*/replay.bin"))
+
+
 def test_what_a_killed_process_wrote_aside_is_cleared_away(room, tmp_path):
     spec = TrainSpec.make(room, "crucb", settings=SMALL)
     folder = RunFolder(tmp_path, spec)

@@ -315,3 +315,22 @@ def test_a_scheduler_that_is_none(text, monkeypatch, tmp_path, run, capsys):
     arguments = ["run", "toy", "--policy", "random", "--horizon", "50", "--out", tmp_path / "out"]
     assert run(*arguments, "--scheduler", text) == 2
     assert "rising: scheduler" in capsys.readouterr().err
+
+
+def test_delays_and_cascades_are_options_of_a_plan(tmp_path):
+    from rising_bandits.simulation.delays import Geometric
+
+    plan = ex.make_plan(["toy"], ["sw-cucb(window=20)"], seeds=1, horizon=300, options={"delay": "geometric(5)"})
+    stored = ex.run_plan(plan, tmp_path, workers=1)[0]
+    task, policy = rb.tasks.get("toy"), plan[0].make_policy()
+    run = rb.simulate(task, policy, horizon=300, seed=0, delay=Geometric(5.0), compiled=False)
+    assert np.array_equal(stored.regret, run.regret)
+    with ThreadPoolExecutor(1) as pool:
+        assert same(ex.run_plan(plan, tmp_path / "other", executor=pool), [stored])
+    assert stored.spec.world == "toy [delay='geometric(5)']"
+    assert ex.frame(tmp_path, final=True)["delay"].tolist() == ["geometric(5)"]
+    cascading = ex.make_plan(["toy"], ["random"], seeds=1, horizon=50, options={"cascade": True})[0]
+    assert cascading.make_task().cascade
+    for wrong in ({"delay": -1}, {"delay": "soon"}, {"cascade": 1}, {"other": 1}):
+        with pytest.raises(rb.InputError, match=r"must be|are cascade"):
+            ex.make_plan(["toy"], ["random"], options=wrong)

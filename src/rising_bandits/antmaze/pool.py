@@ -5,7 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,6 +87,7 @@ def train_all(
     folder: str | Path,
     *,
     workers: int | None = None,
+    executor: Executor | None = None,
     progress: Callable[[News], None] | None = None,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
 ) -> list[Result]:
@@ -103,8 +104,11 @@ def train_all(
         The folder that holds a sub-folder for each run.
     workers
         How many runs at the same time; by default one for each core that this process may use.
+    executor
+        Any ``concurrent.futures`` executor to train on in place of processes of this machine, for example that of a
+        Dask cluster. Its workers need the package with the extra ``antmaze``, but not the folder.
     progress
-        Called with the news of a run about once a second.
+        Called with the news of a run about once a second; with an executor, at every checkpoint.
     checkpoint_seconds
         How often a run in progress is saved.
 
@@ -120,7 +124,11 @@ def train_all(
     for place in places:
         place.check()
     todo = [number for number, place in enumerate(places) if not place.finished()]
-    if todo:
+    if executor is not None:
+        from rising_bandits.antmaze.remote import train_remote
+
+        train_remote(executor, {number: places[number] for number in todo}, workers, progress, checkpoint_seconds)
+    elif todo:
         context = multiprocessing.get_context("spawn")
         queue, stop = context.SimpleQueue(), context.Event()
         with ProcessPoolExecutor(min(workers, len(todo)), context, _start_worker, (queue, stop)) as pool:

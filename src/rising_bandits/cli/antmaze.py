@@ -12,6 +12,7 @@ import numpy as np
 import typer
 
 from rising_bandits.cli.output import console, out, print_heading, print_json, print_table, progress_bar
+from rising_bandits.cli.sweeps import SCHEDULER, engine
 from rising_bandits.errors import InputError
 
 if TYPE_CHECKING:
@@ -44,8 +45,10 @@ def run(
     episodes: Annotated[
         int | None, typer.Option(help="Episodes per run; by default the maze's own, 2000 on easy and 3000 on complex.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="The first seed.")] = 0,
-    seeds: Annotated[int, typer.Option(help="How many runs of each policy; their seeds count up from --seed.")] = 1,
+    seed: Annotated[int, typer.Option(help="The first seed where --seeds is a number.")] = 0,
+    seeds: Annotated[
+        str, typer.Option(help="How many runs of each policy, counted from --seed; or a range such as 10-12.")
+    ] = "1",
     preset: Annotated[str, typer.Option(help="How the ant learns: cpu, made for one core, or paper.")] = "cpu",
     out_folder: Annotated[
         Path, typer.Option("--out", help="Folder for checkpoints and results, one sub-folder per run.")
@@ -53,6 +56,7 @@ def run(
     workers: Annotated[
         int | None, typer.Option(help="How many runs at the same time, one core each; by default one per core.")
     ] = None,
+    scheduler: Annotated[str | None, typer.Option(help=SCHEDULER)] = None,
     report: Annotated[
         bool, typer.Option("--report/--no-report", help="Write an HTML report at the end, or do not.")
     ] = True,
@@ -64,8 +68,9 @@ def run(
     default it trains one run of crucb on the easy maze, which takes some ten minutes on one core. The command can be
     stopped at any moment; the same command continues. Finished runs are not trained again.
     """
-    if seeds < 1:
-        raise InputError(f"--seeds must be at least 1, got {seeds}")
+    from rising_bandits.experiments.texts import seeds_of
+
+    numbers = seeds_of(seeds, seed)
     from rising_bandits.antmaze.pool import one_core, train_all
 
     one_core()
@@ -74,13 +79,13 @@ def run(
     names = [name for given in policy or ["crucb"] for name in (POLICIES if given == "all" else [given])]
     made = [
         TrainSpec.make(maze, name, episodes=episodes, seed=number, settings=preset)
-        for number in range(seed, seed + seeds)
+        for number in numbers
         for name in names
     ]
     specs = list({spec.key: spec for spec in made}.values())
     done = [number for number, spec in enumerate(specs) if RunFolder(out_folder, spec).result.exists()]
-    with _watch(specs, done) as watch:
-        results = train_all(specs, out_folder, workers=workers, progress=watch)
+    with engine(scheduler, workers) as executor, _watch(specs, done) as watch:
+        results = train_all(specs, out_folder, workers=workers, executor=executor, progress=watch)
     # The report covers all comparable runs in the folder, so that policies can be trained one after another.
     alike = find_alike(results, out_folder)
     page = [_page(alike, out_folder / "report", film=True)] if report else []
@@ -216,8 +221,10 @@ def replay(
             "policies of the paper and oracle."
         ),
     ] = None,
-    seeds: Annotated[int, typer.Option(help="How many runs of each policy on each recording.")] = 20,
-    first_seed: Annotated[int, typer.Option(help="The first seed.")] = 0,
+    seeds: Annotated[
+        str, typer.Option(help="How many runs of each policy on each recording; or a range of seeds such as 0-19.")
+    ] = "20",
+    first_seed: Annotated[int, typer.Option(help="The first seed where --seeds is a number.")] = 0,
     out_folder: Annotated[Path, typer.Option("--out", help="Folder for the results and figures.")] = Path(
         "results/replay"
     ),

@@ -80,9 +80,7 @@ def policies(
         raise InputError(f"none of the instances can be run by {', '.join(texts)}")
     bar = progress_bar("comparing", [spec.horizon for spec in specs])
     with engine(scheduler, workers) as executor, bar as report:
-        runs = run_plan(
-            specs, out_folder, workers=workers, executor=executor, progress=report, version=__version__
-        )
+        runs = run_plan(specs, out_folder, workers=workers, executor=executor, progress=report, version=__version__)
     result = scores(plan, runs)
     command = " ".join(
         ["rising bench policies"]

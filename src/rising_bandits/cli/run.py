@@ -67,6 +67,10 @@ def run(
     cascade: Annotated[
         bool | None, typer.Option("--cascade/--no-cascade", help="Play with cascading feedback, or without it.")
     ] = None,
+    delay: Annotated[
+        str | None,
+        typer.Option(help="How many rounds later outcomes are known: a number, or geometric(20) for a mean of 20."),
+    ] = None,
     out_folder: Annotated[
         Path | None, typer.Option("--out", help="Folder for results and figures; by default results/run.")
     ] = None,
@@ -98,7 +102,9 @@ def run(
     tasks = [*(tasks or ()), *curve_tasks(curves, noise, k, arm, horizon)]
     if not tasks:
         raise InputError("give at least one task, as in: rising run path-easy --policy crucb (see rising tasks)")
-    options = {} if cascade is None else {"cascade": cascade}
+    options: dict[str, Any] = {} if cascade is None else {"cascade": cascade}
+    if delay is not None:
+        options["delay"] = int(delay) if delay.isdecimal() else delay
     whole, trusted = _plan(tasks, policy, seeds, first_seed, horizon, record, metric, options, trust)
     plan = whole.runs(trusted)
     if shard is not None:

@@ -47,15 +47,20 @@ def _begin(spec: RunSpec, store: ResultStore) -> Simulation:
 def begin(spec: RunSpec, state: dict[str, Any] | None) -> Simulation:
     """The simulation of a run, from a saved state or from the first round.
 
-    A policy that does not derive from `Policy` cannot be saved, so its run always starts with the first round.
+    A run that cannot be saved always starts with the first round.
     """
     policy = spec.make_policy()
-    if state is not None and isinstance(policy, Policy):
+    if state is not None and saves(spec, policy):
         found = Simulation.from_state(state, spec.make_task(), type(policy))
         if (found.horizon, found.seed, found.policy.parameters()) != (spec.horizon, spec.seed, policy.parameters()):
             raise InputError("state must be of this run, but is of another horizon, seed or policy")
         return found
-    return Simulation(spec.make_task(), policy, spec.horizon, spec.seed, rounds=spec.rounds)
+    return Simulation(spec.make_task(), policy, spec.horizon, spec.seed, rounds=spec.rounds, delay=spec.delay)
+
+
+def saves(spec: RunSpec, policy: Any) -> bool:
+    """Whether a run in progress can be saved: its policy derives from `Policy`, and outcomes come without delay."""
+    return isinstance(policy, Policy) and spec.delay == 0
 
 
 def stretch_after(stretch: int, took: float) -> int:
@@ -74,7 +79,7 @@ def execute(
 ) -> bool:
     """Run one spec to its end and store the result; returns False if it was asked to stop before the end."""
     simulation = _begin(spec, store)
-    saves = isinstance(simulation.policy, Policy)
+    kept = saves(spec, simulation.policy)
     saved = time.monotonic()
     stretch = 200
     while not simulation.done:
@@ -85,10 +90,10 @@ def execute(
         if progress is not None:
             progress(simulation.next_round - 1)
         if stopping():
-            if saves:
+            if kept:
                 store.write_partial(spec, simulation.state())
             return False
-        if saves and time.monotonic() - saved > checkpoint_seconds:
+        if kept and time.monotonic() - saved > checkpoint_seconds:
             store.write_partial(spec, simulation.state())
             saved = time.monotonic()
     store.write_run(spec, simulation.result(), version)
@@ -140,7 +145,7 @@ def run_plan(
 
     Each run has its own seed, so results do not depend on the number of workers or on the order in which runs finish.
     A plan that was stopped can be resumed: call this again with the same folder. A run in progress continues from its
-    last checkpoint if its policy derives from `Policy`; with any other policy it starts again.
+    last checkpoint if its policy derives from `Policy` and it has no delays; otherwise it starts again.
 
     Parameters
     ----------

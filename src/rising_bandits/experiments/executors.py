@@ -16,13 +16,12 @@ from typing import Any
 
 from rising_bandits.errors import RisingBanditsError
 from rising_bandits.experiments import identity, store
-from rising_bandits.experiments.execute import Progress, begin, interrupt_heard, stretch_after
+from rising_bandits.experiments.execute import Progress, begin, interrupt_heard, saves, stretch_after
 from rising_bandits.experiments.metrics import measure
 from rising_bandits.experiments.spec import RunSpec
 from rising_bandits.experiments.store import ResultStore
 from rising_bandits.experiments.stored import columns_of, describe
 from rising_bandits.experiments.workers import WORKING
-from rising_bandits.policies.policy import Policy
 
 LEG_SECONDS = 5.0
 """How long a leg takes at most. Ctrl-C waits as long for the legs under way."""
@@ -81,7 +80,7 @@ def play_leg(leg: Leg) -> Played:
     with WORKING:
         identity.unpack(leg.sources)
         simulation = begin(leg.spec, leg.state)
-        until = time.monotonic() + leg.seconds if isinstance(simulation.policy, Policy) else math.inf
+        until = time.monotonic() + leg.seconds if saves(leg.spec, simulation.policy) else math.inf
         stretch = 200
         while not simulation.done:
             started = time.monotonic()

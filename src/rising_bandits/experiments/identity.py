@@ -35,6 +35,7 @@ Trust = Collection[str] | None
 BUILDERS = (
     "rising_bandits.benchmark.rested",
     "rising_bandits.benchmark.suite",
+    "rising_bandits.problems.curve_files",
     "rising_bandits.problems.recorded",
     "rising_bandits.theory.instances",
 )

@@ -7,15 +7,16 @@ import json
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 from rising_bandits import _checks, policies
 from rising_bandits.errors import InputError
 from rising_bandits.experiments import identity
 from rising_bandits.experiments.texts import call_text
 from rising_bandits.problems import Task
+from rising_bandits.simulation.delays import Delay, Geometric, check_delay
 
-OPTIONS = ("cascade",)
+OPTIONS = ("cascade", "delay")
 """The options of a run, beside its task and policy."""
 _MOST_TEXT = 100_000
 
@@ -39,7 +40,8 @@ class RunSpec:
     rounds
         Rounds to record in addition to the usual ones.
     options
-        How the task is played: ``cascade`` (True or False) replaces the task's own.
+        How the task is played: ``cascade`` (True or False) replaces the task's own; ``delay`` is how many rounds later
+        outcomes are known, a number or a text such as ``geometric(20)`` for random delays of that mean.
     metrics
         Metrics to compute at the end, by name or as ``module:function``; see `experiments.metrics`.
     code
@@ -151,6 +153,11 @@ class RunSpec:
         """The task of this run, with its options."""
         return with_options(identity.make_task(self.task, self.trust), self.options)
 
+    @property
+    def delay(self) -> Delay:
+        """How many rounds later outcomes are known."""
+        return delay_of(self.options.get("delay", 0))
+
     def own_modules(self) -> list[str]:
         """The modules of one's own that take part in this run."""
         return own_modules(self.make_task(), self.make_policy(), self.task, self.policy, self.metrics)
@@ -191,10 +198,26 @@ def with_options(task: Task, options: Mapping[str, Any]) -> Task:
     for name in options:
         if name not in OPTIONS:
             raise InputError(f"options of a run are {', '.join(OPTIONS)}; got {name!r}")
+    delay_of(options.get("delay", 0))
     cascade = options.get("cascade", task.cascade)
     if not isinstance(cascade, bool):
         raise InputError(f"cascade must be true or false, got {cascade!r}")
     return task if cascade == task.cascade else replace(task, cascade=cascade)
+
+
+def delay_of(given: Any) -> Delay:
+    """The delay that an option gives: a number of rounds, or ``geometric(MEAN)``.
+
+    >>> delay_of(5), delay_of("geometric(20)")
+    (5, Geometric(mean=20.0))
+    """
+    if isinstance(given, str):
+        match = re.fullmatch(r"\s*(?:geometric\(\s*([0-9.]{1,20})\s*\)|([0-9]{1,10}))\s*", given)
+        if match is None or (match[1] or "0").count(".") > 1 or match[1] == ".":
+            raise InputError(f"delay must be a number of rounds, or such as geometric(20), got {given!r}")
+        given = int(match[2]) if match[2] else Geometric(float(match[1]))
+    check_delay(given)
+    return cast(Delay, given)
 
 
 def _defaults(name: str) -> dict[str, Any]:

@@ -34,7 +34,9 @@ def parse_call(text: str, wanted: str) -> tuple[str, dict[str, Any]]:
     if match["arguments"]:
         try:
             call = ast.parse(f"f({match['arguments']})", mode="eval").body
-            if not isinstance(call, ast.Call) or call.args or any(item.arg is None for item in call.keywords):
+            if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+                raise ValueError
+            if call.args or any(item.arg is None for item in call.keywords):
                 raise ValueError
             arguments = {str(item.arg): _value(item.value) for item in call.keywords}
         except (SyntaxError, ValueError, MemoryError, RecursionError):

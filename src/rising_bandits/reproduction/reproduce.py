@@ -123,7 +123,9 @@ def reproduce(
     folder = Path(folder)
     started = time.monotonic()
     chosen, plan = plan_of(only)
-    runs = run_plan(plan, folder, workers=workers, executor=executor, progress=progress, version=version) if plan else []
+    runs = (
+        run_plan(plan, folder, workers=workers, executor=executor, progress=progress, version=version) if plan else []
+    )
     made: list[Part] = []
     for done, section in enumerate(chosen, 1):
         keys = {spec.key for spec in section.plan}
