@@ -138,7 +138,8 @@ def test_the_picture_shows_what_the_table_says(rising, tmp_path, monkeypatch):
     drawn = {}
 
     def save(drawing, path):
-        left, right = drawing.axes
+        left, right, earned = drawing.axes
+        drawn["earned"] = earned.lines[0].get_ydata().tolist()
         drawn["plays"] = {
             tick.get_text(): bar.get_width() for tick, bar in zip(left.get_yticklabels(), left.patches, strict=True)
         }
@@ -153,6 +154,8 @@ def test_the_picture_shows_what_the_table_says(rising, tmp_path, monkeypatch):
     assert all(tick == int(tick) for tick in drawn["ticks"])
     assert drawn["title"] == f"s: round {said['round']}"
     assert drawn["lines"]["a"][0].tolist() == [1]
+    whole = [arms for arms in study.history().groupby("decision_id")["super_arm"].first() if set(arms) <= set("abd")]
+    assert len(drawn["earned"]) == len(whole) > 0
     # The harmonic mean of times, which is what the mean of their values on this scale is.
     assert 2.0 < drawn["lines"]["b"][1][1] < 5.0
 

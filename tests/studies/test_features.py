@@ -317,3 +317,52 @@ def test_what_is_edited_about_these_is_refused(storage, tmp_path):
         with pytest.raises(rb.InputError, match=f"damaged at event {place}"):
             rb.studies.load(tmp_path / "edited.jsonl", "t", storage=storage)
     assert Reciprocal(best=1, clip=True).spec()["clip"] is True
+
+
+def test_masks_as_people_think(storage):
+    roads = [("a", "b"), ("b", "d"), ("a", "c"), ("c", "d"), ("a", "d", 12.5)]
+    paths = rb.problems.ShortestPath(roads, "a", "d")
+    study = rb.studies.create("routers", paths, storage=storage, seed=7)
+    assert study.ask(unavailable=["b"]).super_arm != ["a->b", "b->d"]
+    assert study.ask(unavailable=["b", ("node", "c")]).super_arm == ["a->d"]
+    study.retire(["b"])
+    assert study.retired == ["a->b", "b->d"]
+    again = rb.studies.open("routers", storage=storage)
+    again.restore(["b"])
+    assert again.retired == []
+    with pytest.raises(rb.InputError, match="label must be one of"):
+        study.ask(unavailable=["z"])
+    with pytest.raises(rb.InfeasibleError):
+        study.ask(unavailable=["d"])
+    tree = rb.problems.SpanningTree([("x", "y"), ("y", "z"), ("x", "z")])
+    links = rb.studies.create("links", tree, storage=storage, seed=7)
+    for spelling in ("z--y", "y--z", ("z", "y")):
+        assert "y--z" not in links.ask(unavailable=[spelling]).super_arm
+    team = rb.problems.Matching(["ann", "bob"], ["cats", "cars", "maps"])
+    staff = rb.studies.create("team", team, storage=storage, seed=7)
+    assert all("maps" not in label for label in staff.ask(unavailable=["maps"]).super_arm)
+    numbered = rb.problems.Matching(2, 3)
+    assert numbered.labels_of(numbered.named(("job", 0))) == ["0->0", "1->0"]
+    with pytest.raises(rb.InputError, match="label must be"):
+        numbered.named(0)
+    for problem in (paths, tree, team, numbered):
+        spec = problem.spec()
+        assert rb.Problem.from_spec(json.loads(json.dumps(spec))).spec() == spec
+        old = {part: spec[part] for part in ("oracle", "reward", "labels", "aliases")}
+        assert rb.Problem.from_spec(old).labels == problem.labels
+        policy = rb.CRUCB()
+        policy.start(problem)
+        state = policy.state()
+        assert rb.CRUCB.from_state(state, problem).round == 1
+
+
+def test_third_entries_of_edges_are_names_only_if_they_are_text():
+    import networkx as nx
+
+    edges = [("a", "b", 12.5), ("b", "c", {"name": "bridge", "ms": 3}), ("c", "d", "ferry"), ("a", "d", np.int64(3))]
+    assert rb.problems.ShortestPath(edges, "a", "d").labels == ("a->b", "bridge", "ferry", "a->d")
+    assert rb.problems.ShortestPath([("a", "b", 1), ("a", "b", 2)], "a", "b").labels == ("a->b#0", "a->b#1")
+    assert rb.problems.SpanningTree(nx.Graph([("a", "b", {"weight": 2})])).labels == ("a--b",)
+    for third in ([1], object()):
+        with pytest.raises(rb.InputError, match="third entry of an edge"):
+            rb.problems.ShortestPath([("a", "b", third)], "a", "b")

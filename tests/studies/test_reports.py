@@ -75,7 +75,14 @@ def test_an_explanation_is_what_was_known_when_it_was_asked(storage, policy):
     assert at_once.margin == pytest.approx(totals[0] - totals[1])
     assert json.loads(json.dumps(at_once.to_dict()))["chosen"]["super_arm"] == decision.super_arm
     text = str(at_once)
-    for word in ("recent average", "predicted improvement", "bonus", "plays", "runner-up: ", "behind by"):
+    for word in (
+        "recent average",
+        "predicted improvement",
+        "bonus",
+        "plays",
+        "runner-up: ",
+        "margin of the chosen one: ",
+    ):
         assert word in text
 
 

@@ -283,7 +283,7 @@ def show(
         if as_json:
             print_json({**facts, "arms": [dict(arm.__dict__) for arm in known], "figures": written})
         else:
-            print_table(HEADINGS, [arm.cells(study.scale.unit) for arm in known], 5)
+            print_table(HEADINGS, [arm.cells(study.scale) for arm in known], 5)
             out.print(f"{facts['problem']}, {facts['policy']}", soft_wrap=True)
             waiting = f"{len(facts['open'])} open decision{'' if len(facts['open']) == 1 else 's'}"
             # Some older decisions were never told in full; it is not known which of them are still open.

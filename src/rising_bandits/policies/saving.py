@@ -19,7 +19,7 @@ from rising_bandits import _checks
 from rising_bandits._checks import Ints
 from rising_bandits.errors import InputError, RisingBanditsError
 from rising_bandits.policies.rules.rings import Rings, copy_rings, dump_rings, load_rings
-from rising_bandits.problems.base import Problem
+from rising_bandits.problems.base import Problem, same_problem
 
 if TYPE_CHECKING:
     from rising_bandits.policies.policy import Policy
@@ -186,7 +186,7 @@ def load_policy(kind: type[AnyPolicy], state: object, problem: Problem | None) -
             if spec is None:
                 raise InputError("state holds no problem (its oracle or reward is the user's own code); pass problem=")
             problem = Problem.from_spec(spec)
-        elif spec is not None and problem.spec() not in (None, spec):
+        elif spec is not None and not same_problem(problem.spec() or spec, spec):
             raise InputError("problem must be the one that the state was saved with, got another one")
         horizon = None if saved.get("horizon") is None else saved.integer("horizon", low=1, high=10**12)
         round_ = saved.integer("round", low=1, high=MOST_PLAYS)

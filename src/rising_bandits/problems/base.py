@@ -31,6 +31,8 @@ class Problem:
         One label per base arm, hashable and all different. By default the arm numbers.
     aliases
         Further names of arms for `index`, each with its arm number.
+    groups
+        Names of several arms at once for `named` and `mask`, each with its arm numbers, such as all edges of a node.
 
     Raises
     ------
@@ -51,6 +53,7 @@ class Problem:
         reward: Reward | str = "sum",
         labels: Sequence[Label] | None = None,
         aliases: Mapping[Label, int] | None = None,
+        groups: Mapping[Label, Iterable[int]] | None = None,
     ) -> None:
         if not isinstance(cast(object, oracle), SuperArmOracle):
             raise InputError(f"oracle must be an oracle such as KSubsets(3, 2), got {oracle!r}")
@@ -66,6 +69,11 @@ class Problem:
             for alias, arm in (aliases or {}).items()
         }
         self._number.update({label: arm for arm, label in enumerate(self.labels)})
+        self._groups: dict[Label, tuple[int, ...]] = {
+            name: tuple(_checks.integer(f"an arm of {name!r}", arm, low=0, high=oracle.n_arms - 1) for arm in arms)
+            for name, arms in (groups or {}).items()
+            if name not in self._number
+        }
         if len(set(self.labels)) != len(self.labels):
             seen: set[Label] = set()
             twice = next(label for label in self.labels if label in seen or seen.add(label))  # type: ignore[func-returns-value]
@@ -105,6 +113,32 @@ class Problem:
             known = ", ".join(repr(name) for name in self.labels[:6]) + (", ..." if self.n_arms > 6 else "")
             raise InputError(f"label must be one of the problem's arms ({known}), got {label!r}") from None
 
+    def named(self, name: Label) -> list[int]:
+        """The numbers of the arms that a name stands for.
+
+        Parameters
+        ----------
+        name
+            The label or an alias of an arm; or the name of a worker, a job or a node, which stands for all of its arms.
+            Where a name has two meanings, ``("worker", name)``, ``("job", name)`` and ``("node", name)`` have one.
+
+        Raises
+        ------
+        InputError
+            There is no such name.
+
+        >>> from rising_bandits.problems import Matching
+        >>> problem = Matching(["ann", "bob"], ["cats", "cars", "maps"])
+        >>> problem.labels_of(problem.named("ann"))
+        ['ann->cats', 'ann->cars', 'ann->maps']
+        """
+        try:
+            if name in self._groups:
+                return list(self._groups[name])
+        except TypeError:
+            pass
+        return [self.index(name)]
+
     def arms_of(self, labels: Iterable[Label]) -> Ints:
         """The numbers of several arms, in the order given.
 
@@ -135,7 +169,7 @@ class Problem:
         Parameters
         ----------
         labels
-            Labels or aliases of the arms that may not be used.
+            Labels or aliases of the arms that may not be used; or names of workers, jobs or nodes, see `named`.
 
         Returns
         -------
@@ -147,7 +181,8 @@ class Problem:
         [False, True, False]
         """
         blocked = np.zeros(self.n_arms, dtype=np.bool_)
-        blocked[self.arms_of(_checks.labels("labels", labels))] = True
+        for label in _checks.labels("labels", labels):
+            blocked[self.named(label)] = True
         return blocked
 
     def ordered(self, arms: Sequence[int] | Ints) -> Ints:
@@ -175,9 +210,11 @@ class Problem:
         try:
             labels = [_plain(label) for label in self.labels]
             aliases = [[_plain(label), arm] for label, arm in self._number.items()]
+            groups = [[_plain(name), list(arms)] for name, arms in self._groups.items()]
         except InputError:
             return None
-        return {"oracle": oracle, "reward": self.reward.name, "labels": labels, "aliases": aliases}
+        spec = {"oracle": oracle, "reward": self.reward.name, "labels": labels, "aliases": aliases}
+        return {**spec, "groups": groups} if groups else spec
 
     @staticmethod
     def from_spec(spec: Mapping[str, Any]) -> Problem:
@@ -202,7 +239,9 @@ class Problem:
             aliases = {_label(label): arm for label, arm in spec["aliases"]}
             if not isinstance(spec["reward"], str):
                 raise InputError(f"the reward of a saved problem must be a name, got {spec['reward']!r}")
-            return Problem(from_spec(spec["oracle"]), spec["reward"], labels, aliases)
+            # Descriptions of older versions have no groups.
+            groups = {_label(name): arms for name, arms in spec.get("groups", ())}
+            return Problem(from_spec(spec["oracle"]), spec["reward"], labels, aliases, groups)
         except RisingBanditsError:
             raise
         except (TypeError, ValueError, KeyError, IndexError, AttributeError, RecursionError) as error:
@@ -214,6 +253,34 @@ class Problem:
         size, reward = self.oracle.max_size, self.reward.name
         how = "" if self.exact else ", solver not exact for this reward"
         return f"{type(self).__name__}({self.n_arms} base arms, {family} of up to {size}, {reward} reward{how})"
+
+
+def same_problem(one: Mapping[str, Any], two: Mapping[str, Any]) -> bool:
+    """Whether two descriptions are of the same problem. Other names of arms may differ between versions."""
+    return all(one.get(part) == two.get(part) for part in ("oracle", "reward", "labels"))
+
+
+def gather(kinds: Mapping[str, Sequence[Label]]) -> dict[Label, list[int]]:
+    """Groups of arms from what each arm belongs to.
+
+    Parameters
+    ----------
+    kinds
+        For each kind, such as ``"worker"``, what each arm belongs to. A name of two kinds is only known with its kind.
+
+    >>> gather({"worker": ["ann", "ann", "bob"], "job": ["x", "y", "x"]})["x"]
+    [0, 2]
+    """
+    groups: dict[Label, list[int]] = {}
+    owner: dict[Label, str] = {}
+    for kind, names in kinds.items():
+        for arm, name in enumerate(names):
+            groups.setdefault((kind, name), []).append(arm)
+            if owner.setdefault(name, kind) == kind:
+                groups.setdefault(name, []).append(arm)
+            else:
+                groups[name] = []
+    return {name: arms for name, arms in groups.items() if arms}
 
 
 def _plain(label: Label) -> Any:

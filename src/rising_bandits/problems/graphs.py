@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import numbers
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +29,15 @@ class Edges:
     nodes: list[Any]
     directed: bool
 
+    @property
+    def groups(self) -> dict[Label, list[int]]:
+        """The edges of each node, by the node and by ``("node", node)``."""
+        found: dict[Label, list[int]] = {}
+        for arm, ends in enumerate(self.ends):
+            for node in dict.fromkeys(ends):
+                found.setdefault(node, []).append(arm)
+        return found | {("node", node): arms for node, arms in found.items()}
+
 
 def read_edges(graph: Any, *, directed: bool) -> Edges:
     """Read the edges of a networkx graph or of a list.
@@ -40,12 +50,13 @@ def read_edges(graph: Any, *, directed: bool) -> Edges:
     ----------
     graph
         A networkx graph, where a name is the edge attribute ``name``; or a list of pairs of nodes, or of triples of two
-        nodes and a name.
+        nodes and a third entry. A text or a tuple there is the name. A number or a mapping is an attribute, as in
+        networkx, and is not used, except for the entry ``name`` of a mapping.
     directed
         Whether the edges of a list are directed. A networkx graph tells it by itself.
 
-    >>> read_edges([("a", "b"), ("b", "c", "bridge")], directed=True).labels
-    ['a->b', 'bridge']
+    >>> read_edges([("a", "b", 12.5), ("b", "c", "bridge"), ("c", "d", {"ms": 3})], directed=True).labels
+    ['a->b', 'bridge', 'c->d']
     """
     rows: list[tuple[Any, Any, Any, Any]] = []
     nodes: Iterable[Any]
@@ -62,7 +73,7 @@ def read_edges(graph: Any, *, directed: bool) -> Edges:
         for edge in graph:
             if not isinstance(edge, tuple | list) or len(edge) not in (2, 3):
                 raise InputError(f"each edge must be a pair of nodes, or a triple with a name, got {edge!r}")
-            rows.append((edge[0], edge[1], edge[2] if len(edge) == 3 else None, None))
+            rows.append((edge[0], edge[1], _name_of(edge), None))
         nodes = dict.fromkeys(_checks.labels("nodes", (node for u, v, _, _ in rows for node in (u, v))))
     # The order of the two ends does not matter in an undirected graph.
     between = Counter((u, v) if directed else frozenset((u, v)) for u, v, _, _ in rows)
@@ -74,6 +85,9 @@ def read_edges(graph: Any, *, directed: bool) -> Edges:
         ends = f"{u}{arrow}{v}" if alone else f"{u}{arrow}{v}#{arm if key is None else key}"
         labels.append(ends if name is None else name)
         aliases[ends] = arm
+        if not directed:
+            # The same link, spelt from its other end.
+            aliases.setdefault(f"{v}{arrow}{u}{ends[len(f'{u}{arrow}{v}') :]}", arm)
         if key is not None:
             aliases[u, v, key] = arm
             if not directed:
@@ -83,6 +97,20 @@ def read_edges(graph: Any, *, directed: bool) -> Edges:
             if not directed:
                 aliases[v, u] = arm
     return Edges([(u, v) for u, v, _, _ in rows], labels, aliases, list(nodes), directed)
+
+
+def _name_of(edge: Sequence[Any]) -> Label | None:
+    """The name of an edge in a list, or None if it has none."""
+    third = edge[2] if len(edge) == 3 else None
+    if isinstance(third, Mapping):
+        third = third.get("name")
+    elif isinstance(third, numbers.Number):
+        third = None
+    if third is not None and not isinstance(third, str | tuple):
+        raise InputError(
+            f"the third entry of an edge must be a name, or a number or a mapping of attributes, got {edge!r}"
+        )
+    return third
 
 
 class ShortestPath(Problem):
@@ -152,7 +180,7 @@ class ShortestPath(Problem):
             if cost is None:
                 cost = "log" if reward.name == "product" else "inverse"
             oracle = CostPaths(tails, heads, source, target, cost=cost, directed=edges.directed)
-        super().__init__(oracle, reward, edges.labels, edges.aliases)
+        super().__init__(oracle, reward, edges.labels, edges.aliases, edges.groups)
         self.edges = edges.ends
         self.source, self.target = source, target
 
@@ -189,5 +217,5 @@ class SpanningTree(Problem):
             raise InputError("graph must be undirected to have spanning trees; use graph.to_undirected()")
         if (node := _lonely(edges, *edges.nodes)) is not None and len(edges.nodes) > 1:
             raise InfeasibleError(f"the graph must be connected to have a spanning tree, but {node!r} has no edge")
-        super().__init__(SpanningTrees(edges.ends), reward, edges.labels, edges.aliases)
+        super().__init__(SpanningTrees(edges.ends), reward, edges.labels, edges.aliases, edges.groups)
         self.edges: Sequence[tuple[Any, Any]] = edges.ends

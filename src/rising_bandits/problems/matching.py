@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from rising_bandits import _checks
 from rising_bandits.errors import InputError
 from rising_bandits.oracles import Assignments, CapacityMatchings
-from rising_bandits.problems.base import Label, Problem, label_list
+from rising_bandits.problems.base import Label, Problem, gather, label_list
 from rising_bandits.problems.rewards import Reward
 
 Capacity = int | Mapping[Label, int]
@@ -98,7 +98,8 @@ class Matching(Problem):
                 job_most=job_most,
             )
         labels = [f"{worker}->{job}" for worker, job in named]
-        super().__init__(oracle, reward, labels, {pair: arm for arm, pair in enumerate(named)})
+        groups = gather({"worker": [worker for worker, _ in named], "job": [job for _, job in named]})
+        super().__init__(oracle, reward, labels, {pair: arm for arm, pair in enumerate(named)}, groups)
 
     def _read_pairs(
         self, pairs: Sequence[tuple[Label, Label]] | None

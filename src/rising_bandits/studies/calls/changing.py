@@ -32,7 +32,7 @@ class Changing(Calls):
         Parameters
         ----------
         labels
-            Labels of the arms.
+            Labels of the arms, or names of workers, jobs or nodes, which stand for all of their arms.
 
         Raises
         ------
@@ -41,7 +41,7 @@ class Changing(Calls):
         """
         names = _checks.labels("labels", labels)
         with self._log.turn() as turn:
-            keys = [self._log.key(turn.fold, label) for label in names]
+            keys = self._log.keys(turn.fold, names)
             mask = turn.fold.mask(keys)
             if mask is not None and not turn.fold.arms.problem.oracle.can(mask):
                 raise InputError(f"labels must leave a feasible super arm when they are retired, got {names!r}")
@@ -53,11 +53,11 @@ class Changing(Calls):
         Parameters
         ----------
         labels
-            Labels of the arms.
+            Labels of the arms, or names of workers, jobs or nodes, which stand for all of their arms.
         """
         names = _checks.labels("labels", labels)
         with self._log.turn() as turn:
-            turn.add("restore", {"arms": [self._log.key(turn.fold, label) for label in names]})
+            turn.add("restore", {"arms": self._log.keys(turn.fold, names)})
 
     def reset(self, labels: Iterable[Label]) -> None:
         """Forget the plays of some arms, because the things behind them were replaced.
@@ -68,7 +68,7 @@ class Changing(Calls):
         Parameters
         ----------
         labels
-            Labels of the arms.
+            Labels of the arms, or names of workers, jobs or nodes, which stand for all of their arms.
 
         Raises
         ------
@@ -77,7 +77,7 @@ class Changing(Calls):
         """
         names = _checks.labels("labels", labels)
         with self._log.turn() as turn:
-            keys = [self._log.key(turn.fold, label) for label in names]
+            keys = self._log.keys(turn.fold, names)
             # A policy that cannot forget raises here, before anything is changed.
             problem = turn.fold.arms.problem
             turn.fold.live.policy.rebase(problem, range(problem.n_arms))

@@ -348,7 +348,8 @@ class Log:
 
     def keys(self, fold: Fold, labels: Sequence[Label]) -> list[int]:
         """The keys of the arms that some labels or other names stand for, each once."""
-        return list(dict.fromkeys(self.key(fold, label) for label in labels))
+        named = fold.arms.problem.named
+        return list(dict.fromkeys(fold.arms.keys[arm] for label in labels for arm in named(label)))
 
     def keep_snapshot(self, fold: Fold) -> None:
         """Write a snapshot if enough events have happened since the last one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,8 @@ from rising_bandits.policies.levels import RulePolicy, SuperArmPolicy
 from rising_bandits.policies.policy import Policy
 from rising_bandits.policies.rules.terms import AVERAGE, BONUS, IMPROVEMENT
 from rising_bandits.problems.base import Label, Problem
-from rising_bandits.studies.scales import Scale
+from rising_bandits.studies.reports.units import better, total
+from rising_bandits.studies.scales import UNIT, Scale
 
 LISTED = 2_000
 """The runner-up is found by listing all super arms up to this number, and by the solver beyond it."""
@@ -50,28 +51,31 @@ class Reason:
 
     None if no outcome has that value."""
 
-    def cells(self, unit: str) -> list[str]:
+    def cells(self, scale: Scale) -> list[str]:
         """Format the reason as a row of a table, with the columns `HEADINGS`.
 
         Parameters
         ----------
-        unit
-            The name of the user's unit.
+        scale
+            The scale of the study.
 
         Returns
         -------
         list of str
-            The cells. Average and improvement are in the user's unit, bonus and index on the scale from 0 to 1.
+            The cells. Average and improvement are in the user's unit, bonus and index are values, where 1 is best.
         """
-        change = None
+        change = "–"
         if self.predicted_outcome is not None and self.recent_outcome is not None:
-            change = self.predicted_outcome - self.recent_outcome
-        unit = f" {unit}" if unit else ""
+            change = better(self.predicted_outcome - self.recent_outcome, scale)
+        elif self.predicted_improvement is not None and self.predicted_improvement > 0.0:
+            # No outcome is that good: the average and the improvement are beyond the best value.
+            change = "beyond the best"
+        unit = f" {scale.unit}" if scale.unit else ""
         return [
             self.label,
             "–" if self.plays is None else f"{self.plays}",
             _number(self.recent_outcome, unit),
-            _number(change, unit, sign="+"),
+            change,
             _number(self.bonus),
             # A policy that does not learn has no plays and no index.
             "first plays" if self.index is None and self.plays is not None else _number(self.index),
@@ -88,6 +92,8 @@ class Choice:
     """What was known about each of its units."""
     score: float | None
     """The reward if every outcome were equal to its index; None if it is infinite or the policy does not learn."""
+    total: float | None = None
+    """The total in the user's unit if every outcome were its recent average; None if it is not known."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +120,15 @@ class Explanation:
     """Whether the runner-up is certainly the best of the other super arms."""
     notes: tuple[str, ...]
     """Remarks for the reader."""
+    scale: Scale = field(default=UNIT, repr=False)
+    """The scale of the study at the time of the decision."""
+
+    @property
+    def total_margin(self) -> float | None:
+        """The total of the chosen super arm minus that of the runner-up, in the user's unit; None if one is missing."""
+        if self.runner_up is None or self.chosen.total is None or self.runner_up.total is None:
+            return None
+        return self.chosen.total - self.runner_up.total
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as plain data that JSON can hold."""
@@ -124,12 +139,17 @@ class Explanation:
             return {
                 "super_arm": [_text(label) for label in made.super_arm],
                 "score": made.score,
+                "total": made.total,
                 "arms": [dict(reason.__dict__) for reason in made.reasons],
             }
 
-        simple = {key: value for key, value in self.__dict__.items() if key not in ("chosen", "runner_up", "notes")}
+        simple = {
+            key: value for key, value in self.__dict__.items() if key not in ("chosen", "runner_up", "notes", "scale")
+        }
         return {
             **simple,
+            "total_margin": self.total_margin,
+            "scale": self.scale.spec(),
             "chosen": choice(self.chosen),
             "runner_up": choice(self.runner_up),
             "notes": list(self.notes),
@@ -143,7 +163,7 @@ class Explanation:
         list of list of str
             One row of cells per arm.
         """
-        return [reason.cells(self.unit) for reason in self.chosen.reasons]
+        return [reason.cells(self.scale) for reason in self.chosen.reasons]
 
     def verdict(self) -> str:
         """Format the decision, the runner-up, the margin and the notes.
@@ -153,13 +173,23 @@ class Explanation:
         str
             One line for each.
         """
-        lines = [f"chosen: {_joined(self.chosen.super_arm)}" + _score(self.chosen.score)]
+        lines = [f"chosen: {_joined(self.chosen.super_arm)}{self._worth(self.chosen)}"]
         if self.runner_up is not None:
-            line = f"runner-up: {_joined(self.runner_up.super_arm)}" + _score(self.runner_up.score)
-            if self.margin is not None:
-                line += f", behind by {self.margin:.4g}"
+            line = f"runner-up: {_joined(self.runner_up.super_arm)}{self._worth(self.runner_up)}"
             lines.append(line + ("" if self.exact else " (there may be a better one)"))
+        lead = [] if self.margin is None else [f"{self.margin:.4g} in the index"]
+        if self.total_margin is not None:
+            lead.append(f"{better(self.total_margin, self.scale)} in the recent average")
+        if lead:
+            lines.append(f"margin of the chosen one: {', '.join(lead)}")
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+    def _worth(self, choice: Choice) -> str:
+        """The total and the score of a super arm in brackets, or nothing if both are missing."""
+        unit = f" {self.unit}" if self.unit else ""
+        parts = [] if choice.total is None else [f"recently {choice.total:.4g}{unit}"]
+        parts += [] if choice.score is None else [f"index {choice.score:.4g}"]
+        return f" ({', '.join(parts)})" if parts else ""
 
     def __str__(self) -> str:
         rows = [list(HEADINGS), *self.rows()]
@@ -243,14 +273,19 @@ def explain_choice(
 
     def choice(members: Ints, chosen: Sequence[int], score: float | None) -> Choice:
         labels = problem.labels_of(problem.ordered(members))
-        return Choice(labels, [reason(unit) for unit in chosen], _finite(score) if learns else None)
+        found = [reason(unit) for unit in chosen]
+        recent = [known.recent_outcome for known in found]
+        whole = None
+        if not isinstance(policy, SuperArmPolicy) and None not in recent:
+            whole = total(problem.reward, scale, [outcome for outcome in recent if outcome is not None])
+        return Choice(labels, found, _finite(score) if learns else None, whole)
 
     first = choice(arms, units, scores[0])
     last = None if other is None else choice(other, others, scores[1])
     best, next_best = first.score, None if last is None else last.score
     margin = None if best is None or next_best is None else best - next_best
     return Explanation(
-        study, decision, policy.round, repr(policy), scale.unit, first, last, margin, exact, tuple(notes)
+        study, decision, policy.round, repr(policy), scale.unit, first, last, margin, exact, tuple(notes), scale
     )
 
 
@@ -362,12 +397,7 @@ def _joined(labels: Sequence[Label]) -> str:
     return ", ".join(_text(label) for label in labels)
 
 
-def _number(value: float | None, unit: str = "", sign: str = "") -> str:
+def _number(value: float | None, unit: str = "") -> str:
     """A number with its unit, or a dash if it is missing."""
     # Rounded first: a rounding error such as -1e-17 is shown as 0.
-    return "–" if value is None else f"{round(value, 9) + 0.0:{sign}.4g}{unit}"
-
-
-def _score(score: float | None) -> str:
-    """A score in brackets, or nothing if it is missing."""
-    return "" if score is None else f" (index {score:.4g})"
+    return "–" if value is None else f"{round(value, 9) + 0.0:.4g}{unit}"
