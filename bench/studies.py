@@ -1,5 +1,6 @@
 """Speed of studies on this machine, beside a plain SQLite loop in the same run: ``python bench/studies.py``.
 
+--speed       only the speed of calls, without the long run about decisions
 --tells N     also build a study with so many tells (a million takes minutes) and time its opening
 --folder DIR  where the files are, a temporary folder by default
 --power-safe  wait for the disk at every call
@@ -8,18 +9,21 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
+import json
 import shutil
 import sqlite3
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import rising_bandits as rb
+from rising_bandits.policies.engines import live
 from rising_bandits.problems.tasks import grid_edges
-from rising_bandits.studies import Study
+from rising_bandits.studies import Decision, Study
 from rising_bandits.studies.log.events import Event, outcomes_body
 
 ROUNDS = 2_000
@@ -41,27 +45,31 @@ def outcomes(labels: list[rb.problems.base.Label]) -> dict[rb.problems.base.Labe
     return {label: (hash(label) % 89) / 100 for label in labels}
 
 
-def plain(path: Path, power_safe: bool) -> list[float]:
+class Plain:
     """The least that a durable event can cost: one insert, one commit."""
-    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute(f"PRAGMA synchronous={'FULL' if power_safe else 'NORMAL'}")
-        connection.execute("CREATE TABLE event (id INTEGER PRIMARY KEY, body TEXT)")
 
-        def insert() -> None:
-            connection.execute("BEGIN IMMEDIATE")
-            connection.execute("INSERT INTO event (body) VALUES (?)", ('{"arms":[1,2,3,4],"raw":[0.1,0.2,0.3,0.4]}',))
-            connection.execute("COMMIT")
+    def __init__(self, path: Path, power_safe: bool = False) -> None:
+        self.connection = sqlite3.connect(path, isolation_level=None, timeout=60.0)
+        self.connection.execute("PRAGMA journal_mode=WAL")
+        self.connection.execute(f"PRAGMA synchronous={'FULL' if power_safe else 'NORMAL'}")
+        self.connection.execute("CREATE TABLE IF NOT EXISTS event (id INTEGER PRIMARY KEY, body TEXT)")
 
-        return timed(insert, ROUNDS)
+    def insert(self) -> None:
+        self.connection.execute("BEGIN IMMEDIATE")
+        self.connection.execute("INSERT INTO event (body) VALUES (?)", ('{"arms":[1,2,3,4],"raw":[0.1,0.2,0.3,0.4]}',))
+        self.connection.execute("COMMIT")
+
+    def close(self) -> None:
+        self.connection.close()
 
 
 def quantile(times: list[float], share: float) -> float:
     return sorted(times)[min(len(times) - 1, int(share * len(times)))]
 
 
-def play(study: Study, rounds: int) -> tuple[list[float], list[float]]:
-    asks, tells = [], []
+def play(study: Study, rounds: int, beside: Plain | None = None) -> tuple[list[float], list[float], list[float]]:
+    """Seconds of asks, of tells, and of plain inserts between them, which meet the same busy moments."""
+    asks, tells, plain = [], [], []
     for _ in range(rounds):
         start = time.perf_counter()
         decision = study.ask()
@@ -69,14 +77,19 @@ def play(study: Study, rounds: int) -> tuple[list[float], list[float]]:
         told = outcomes(decision.super_arm)
         before = time.perf_counter()
         study.tell(decision.id, told)
+        after = time.perf_counter()
+        if beside is not None:
+            beside.insert()
+            plain.append(time.perf_counter() - after)
         asks.append(middle - start)
-        tells.append(time.perf_counter() - before)
-    return asks, tells
+        tells.append(after - before)
+    return asks, tells, plain
 
 
-def play_newest_first(study: Study, held: int, rounds: int) -> list[float]:
+def play_newest_first(study: Study, held: int, rounds: int, beside: Plain) -> tuple[list[float], list[float]]:
     """Asks while so many decisions are open and the newest of each batch is told first: the worst order."""
     asks: list[float] = []
+    plain: list[float] = []
     batch = study.ask(held)
     while len(asks) < rounds:
         fresh = []
@@ -85,9 +98,67 @@ def play_newest_first(study: Study, held: int, rounds: int) -> list[float]:
             start = time.perf_counter()
             fresh.append(study.ask())
             asks.append(time.perf_counter() - start)
+            plain += timed(beside.insert, 1)
         batch = fresh
     study.tell_many([(decision, outcomes(decision.super_arm)) for decision in batch])
-    return asks
+    return asks, plain
+
+
+def compile_now(study: Study, rounds: int) -> None:
+    """Reach the state of a study that has run for long: machine code has taken over, where there is a compiler."""
+    live.PAYS = 0.0
+    play(study, rounds)
+    for pace in live._PACES.values():
+        if pace is not None and pace.worker is not None:
+            pace.worker.join()
+    play(study, 20)
+
+
+def writer(kind: str, place: str, seconds: float, start: float, path: str) -> None:
+    """A process that writes for some seconds, and notes the seconds of each of its calls."""
+    times = []
+    if kind == "plain":
+        beside = Plain(Path(place))
+        calls: list[Callable[[], object]] = [beside.insert]
+    else:
+        study = rb.studies.open("speed", storage=place, timeout=60.0)
+        held: list[Decision] = []
+        calls = [
+            lambda: held.append(study.ask()),
+            lambda: study.tell(decision := held.pop(), outcomes(decision.super_arm)),
+        ]
+    while time.time() < start:
+        time.sleep(0.01)
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        for call in calls:
+            times += timed(call, 1)
+    Path(path).write_text(json.dumps(times))
+
+
+def eight(folder: Path, seconds: float = 4.0, count: int = 8) -> None:
+    """Eight processes that write at the same time: plain inserts, then asks and tells; how fairly they share."""
+    storage = f"sqlite:///{folder}/eight.db"
+    rb.studies.create("speed", grid(3), rb.CRUCB(sigma=0.05), storage=storage, seed=1, reorder=10_000).close()
+    Plain(folder / "eight-plain.db").close()
+    rates = {}
+    for kind, place in (("plain", str(folder / "eight-plain.db")), ("study", storage)):
+        start = time.time() + 6.0
+        command = [sys.executable, __file__, "--writer", kind, place, str(seconds), str(start)]
+        names = [folder / f"{kind}-{number}.json" for number in range(count)]
+        for process in [subprocess.Popen([*command, str(name)]) for name in names]:
+            assert process.wait() == 0
+        parts = [json.loads(name.read_text()) for name in names]
+        times = [one for part in parts for one in part]
+        rates[kind] = len(times) / seconds
+        shares = [len(part) for part in parts]
+        name = "plain inserts" if kind == "plain" else "asks and tells"
+        middle, worst = statistics.median(times), quantile(times, 0.99)
+        print(
+            f"{f'{count} processes: {name}':<48} {1e3 * middle:8.3f} {1e3 * worst:8.3f}"
+            f"{'':9} {rates[kind]:.0f} a second; largest {1e3 * max(times):.0f} ms; shares {min(shares)}-{max(shares)}"
+        )
+    print(f"{'':<48} {rates['study'] / rates['plain']:8.2f} of the plain rate (wanted: 0.3)")
 
 
 def grid(side: int) -> rb.Problem:
@@ -168,35 +239,48 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=None)
     parser.add_argument("--power-safe", action="store_true")
     parser.add_argument("--only-long", action="store_true", help="nothing but the long log")
+    parser.add_argument("--speed", action="store_true", help="only the speed of calls")
+    parser.add_argument("--writer", nargs=5, help=argparse.SUPPRESS)
     given = parser.parse_args()
+    if given.writer is not None:
+        kind, place, seconds, start, path = given.writer
+        writer(kind, place, float(seconds), float(start), path)
+        return
     folder = Path(tempfile.mkdtemp(prefix="bench-studies-", dir=given.folder))
     options = {"seed": 1, "power_safe": given.power_safe}
     try:
         if given.only_long:
             long(folder, given.tells)
             return
-        beside = statistics.median(plain(folder / "plain.db", given.power_safe))
+        beside = Plain(folder / "plain.db", given.power_safe)
+        middle = statistics.median(timed(beside.insert, ROUNDS))
         print(f"{'milliseconds':<48} {'median':>8} {'99%':>8} {'x plain':>8}")
-        report("plain SQLite: one insert, one commit", [beside], beside)
+        report("plain SQLite: one insert, one commit", timed(beside.insert, ROUNDS), middle)
+        eight(folder)
         for side in (3, 23):
             problem = grid(side)
             for policy in (rb.CRUCB(sigma=0.05), rb.CRUCB(sigma=0.05, resolution=32)):
                 storage = f"sqlite:///{folder}/{side}-{policy.resolution}.db"
                 # So that none of the decisions that are held leaves its place in the order.
                 study = rb.studies.create("speed", problem, policy, storage=storage, reorder=3 * HELD, **options)
-                worst = play_newest_first(study, HELD, HELD) if side > 3 else []
-                play(study, 4 * problem.n_arms if side == 3 else 1_200)
-                asks, tells = play(study, ROUNDS)
                 kind = "exact" if policy.resolution is None else f"resolution {policy.resolution}"
-                report(f"ask, {problem.n_arms} arms, {kind}", asks, beside)
-                report(f"tell, {problem.n_arms} arms, {kind}", tells, beside)
+                if policy.resolution is None:
+                    asks, tells, plain = play(study, 100, beside)
+                    middle = statistics.median(plain)
+                    report(f"ask, {problem.n_arms} arms, first plays in plain Python", asks, middle)
+                    report(f"tell, {problem.n_arms} arms, first plays in plain Python", tells, middle)
+                compile_now(study, 4 * problem.n_arms if side == 3 else 1_200)
+                asks, tells, plain = play(study, ROUNDS, beside)
+                middle = statistics.median(plain)
+                report(f"ask, {problem.n_arms} arms, {kind}", asks, middle)
+                report(f"tell, {problem.n_arms} arms, {kind}", tells, middle)
                 print(f"{'':<48} {ROUNDS / (sum(asks) + sum(tells)):8.0f} asks and tells a second, one process")
-                if worst:
-                    report(f"ask, first plays, {HELD} open, told newest first", worst, beside)
-                    worst = play_newest_first(study, HELD, ROUNDS)
-                    report(f"ask, {HELD} open, told newest first", worst, beside)
+                if side > 3:
+                    worst, plain = play_newest_first(study, HELD, ROUNDS // 2, beside)
+                    report(f"ask, {HELD} open, told newest first", worst, statistics.median(plain))
                 study.close()
-        decisions()
+        if not given.speed:
+            decisions()
         if given.tells:
             long(folder, given.tells)
     finally:

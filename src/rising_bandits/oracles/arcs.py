@@ -124,12 +124,23 @@ class Arcs:
 
 def walk_order(arcs: Arcs, arms: Sequence[int] | Ints) -> Ints:
     """The arms of a path in the order in which the path uses them. Arms that are not a path keep their order."""
-    left = {int(arm) for arm in arms}
-    if len(left) != len(arms):
-        return np.asarray(arms, dtype=np.int64)
     path: list[int] = []
     node = arcs.source
     tail, head = arcs.tail, arcs.head
+    if arcs.directed:
+        numbers = np.asarray(arms, dtype=np.int64)
+        after = dict(
+            zip(tail[numbers].tolist(), zip(numbers.tolist(), head[numbers].tolist(), strict=True), strict=True)
+        )
+        # Each node of a path is left once.
+        if len(after) == numbers.size:
+            while (step := after.pop(node, None)) is not None:
+                path.append(step[0])
+                node = step[1]
+            return numbers if after else np.array(path, dtype=np.int64)
+    left = {int(arm) for arm in arms}
+    if len(left) != len(arms):
+        return np.asarray(arms, dtype=np.int64)
     out: dict[int, list[int]] = {}
     for arm in left:
         out.setdefault(int(tail[arm]), []).append(arm)

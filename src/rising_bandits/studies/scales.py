@@ -177,6 +177,12 @@ class Range(Scale):
     def domain(self) -> tuple[float, float]:
         return self.low, self.high
 
+    def value(self, outcome: Any, what: str = "outcome") -> tuple[float, float]:
+        # What most outcomes are, without a detour.
+        if type(outcome) is float and 0.0 <= outcome <= 1.0 == self.high and not (self.low or self.lower_is_better):
+            return outcome, outcome
+        return super().value(outcome, what)
+
     def _to(self, outcome: float) -> float:
         if (self.low, self.high, self.lower_is_better) == (0.0, 1.0, False):
             return outcome

@@ -7,7 +7,7 @@ pool is ever replaced, and only between rounds, so compiled code never allocates
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -71,7 +71,12 @@ def with_room(rings: Rings, pushes: int) -> Rings:
 
 def ring_fields(rule: object) -> tuple[str, ...]:
     """The names of a rule's fields that are rings."""
-    return tuple(name for name in getattr(rule, "_fields", ()) if isinstance(getattr(rule, name), Rings))
+    names: tuple[str, ...] = getattr(rule, "_fields", ())
+    return (
+        tuple(name for name, part in zip(names, cast("tuple[object, ...]", rule), strict=True) if type(part) is Rings)
+        if names
+        else ()
+    )
 
 
 @compiled

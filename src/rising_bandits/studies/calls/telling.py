@@ -42,7 +42,7 @@ class Telling(Calls):
         InputError
             The decision, a label or an outcome is wrong.
         """
-        return self.tell_many([(decision, outcomes)], final=final)[0]
+        return self._tell([(decision, outcomes)], final=final)[0]
 
     def tell_many(
         self, reports: Iterable[tuple[int | Decision, Mapping[Label, float]]], *, final: bool = True
@@ -66,7 +66,10 @@ class Telling(Calls):
         AlreadyToldError, ExpiredError, InputError
             As in `tell`. Nothing was changed.
         """
-        pairs = _pairs(reports)
+        return self._tell(_pairs(reports), final=final)
+
+    def _tell(self, pairs: list[tuple[Any, Any]], *, final: bool) -> list[bool]:
+        """`tell_many` of pairs."""
         with self._log.turn() as turn:
             staged: dict[int, Entry] = {}
             news = []

@@ -136,7 +136,7 @@ class Log:
                     self._fold = None
                 raise
             # A snapshot takes time. It is never written after an ask, because the caller waits for the decision.
-            if group is None and any(event.kind != "ask" for event in turn.events):
+            if group is None and turn.events and turn.events[-1].kind != "ask":
                 self.keep_snapshot(turn.fold)
 
     def _take(self, fold: Fold, events: Iterable[Event]) -> None:

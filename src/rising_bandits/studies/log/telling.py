@@ -55,7 +55,7 @@ def tell_body(
     # A repetition: of an earlier tell, or of all tells of a closed decision together.
     if (raw in entry.told and (entry.closed or not final)) or (entry.closed and raw == told):
         return None
-    clash = any(key in told and told[key] != value for key, value in raw.items())
+    clash = bool(told) and any(key in told and told[key] != value for key, value in raw.items())
     if entry.closed or clash:
         shown = _said(fold, told) or "nothing was played"
         raise AlreadyToldError(

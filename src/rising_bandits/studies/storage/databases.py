@@ -6,7 +6,6 @@ runs migrations.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sqlite3
 import time
@@ -99,6 +98,7 @@ class SQLite:
         named = str(url.database)
         # The file of a URL such as 'file:name?mode=ro' is SQLite's own affair.
         self.path = None if named.startswith("file:") else Path(named)
+        self._place = None if self.path is None else str(self.path)
         mode = url.query.get("mode")
         self.look = look or mode == "ro"
         if self.path is not None and not (create and not self.look) and not self.path.exists():
@@ -131,7 +131,7 @@ class SQLite:
                 connection.execute(f"PRAGMA synchronous={'FULL' if self._power_safe else 'NORMAL'}")
             connection.execute("PRAGMA foreign_keys=ON")
             connection.execute("PRAGMA cell_size_check=ON")
-            self._identity = _identity(self.path)
+            self._identity = _identity(self._place)
         except BaseException:
             connection.close()
             raise
@@ -151,7 +151,7 @@ class SQLite:
 
     def check(self) -> None:
         """Refuse to go on with a file that was deleted or replaced: nobody would find what is written there."""
-        if self.path is not None and _identity(self.path) != self._identity:
+        if self._place is not None and _identity(self._place) != self._identity:
             raise StorageError(
                 f"{shown(self.url)} was deleted or replaced while it was open; nothing was acknowledged; "
                 "open the study again"
@@ -176,6 +176,14 @@ class SQLite:
 
     def close(self, connection: sqlite3.Connection) -> None:
         """Close a connection, and the file of the queue."""
+        try:
+            # A connection with a query that was not read to its end would keep its transaction, and its lock.
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+        finally:
+            self._close(connection)
+
+    def _close(self, connection: sqlite3.Connection) -> None:
         try:
             connection.close()
         finally:
@@ -305,10 +313,12 @@ def explain(url: sa.URL, error: BaseException, timeout: float) -> str:
     return f"{place} failed; nothing was acknowledged ({said})"
 
 
-def _identity(path: Path | None) -> tuple[int, int] | None:
+def _identity(path: str | None) -> tuple[int, int] | None:
     """Which file stands at a path; None where there is none."""
-    with contextlib.suppress(OSError):
-        if path is not None:
-            found = os.stat(path)  # noqa: PTH116 - every call does this, and a Path would take twice the time
-            return found.st_dev, found.st_ino
-    return None
+    if path is None:
+        return None
+    try:
+        found = os.stat(path)  # noqa: PTH116 - every call does this, and a Path would take twice the time
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

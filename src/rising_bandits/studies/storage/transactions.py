@@ -27,7 +27,7 @@ _FIRST, _CHUNK = 200, 20_000
 _REMOVED = 5_000
 """How many events are removed in one transaction."""
 # Made once, because making an encoder takes longer than encoding a small body.
-_encode = json.JSONEncoder(separators=(",", ":")).encode
+_encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 _COLUMNS = "seq, kind, at, decision, body"
 
 
