@@ -5,24 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from rising_bandits import _checks
-from rising_bandits.errors import InputError
 from rising_bandits.policies.levels import BaseArmPolicy
+from rising_bandits.policies.parameters import checked_deviation, checked_posterior
 from rising_bandits.policies.rules.window import ALL_PLAYS, WindowTS, make_window_ts
 from rising_bandits.problems.base import Problem
-
-
-def checked_posterior(posterior: object) -> str:
-    """``"beta"`` or ``"gaussian"``; anything else is refused."""
-    if posterior not in ("beta", "gaussian"):
-        raise InputError(f"posterior must be 'beta' or 'gaussian', got {posterior!r}")
-    return str(posterior)
-
-
-def checked_deviation(sigma: object) -> float:
-    """The deviation of an outcome for normal samples."""
-    wanted = "a number above 0, the deviation of an outcome"
-    return _checks.number("sigma", sigma, low=0.0, open_low=True, wanted=wanted)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -66,7 +52,7 @@ class CTS(BaseArmPolicy):
 
     @classmethod
     def examples(cls) -> list[dict[str, Any]]:
-        return [{}, {"posterior": "gaussian", "sigma": 0.1}]
+        return [{"posterior": "gaussian", "sigma": 0.1}]
 
     def make_rule(self, n_units: int, problem: Problem, horizon: int | None) -> WindowTS:
         return make_window_ts(n_units, ALL_PLAYS, sigma=self.sigma if self.posterior == "gaussian" else 0.0)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from rising_bandits import _checks
 from rising_bandits.policies.levels import BaseArmPolicy
+from rising_bandits.policies.parameters import checked_bonus
 from rising_bandits.policies.rules.window import ALL_PLAYS, WindowUCB, make_window_ucb
 from rising_bandits.problems.base import Problem
 
@@ -41,7 +41,7 @@ class CUCB(BaseArmPolicy):
     bonus: float = 1.5
 
     def __post_init__(self) -> None:
-        self.bonus = _checks.number("bonus", self.bonus, low=0.0, wanted="a number C of at least 0 for C·log t")
+        self.bonus = checked_bonus(self.bonus)
 
     @classmethod
     def examples(cls) -> list[dict[str, Any]]:

@@ -6,18 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from rising_bandits import _checks
-from rising_bandits.errors import InputError
 from rising_bandits.policies.levels import BaseArmPolicy
+from rising_bandits.policies.parameters import checked_bonus, checked_epsilon, checked_sigma, known_horizon
 from rising_bandits.policies.rules.projected import Projected, make_projected
 from rising_bandits.problems.base import Problem
-
-
-def known_horizon(kind: str, horizon: int | None) -> int:
-    """The horizon; refuses None."""
-    if horizon is None:
-        raise InputError(f"horizon must be given to start {kind}, which counts the rounds left; got None")
-    return horizon
 
 
 @dataclass(kw_only=True, eq=False)
@@ -66,10 +58,9 @@ class CureUCB(BaseArmPolicy):
     bonus: float = 4.0
 
     def __post_init__(self) -> None:
-        self.epsilon = _checks.number("epsilon", self.epsilon, low=0.0, high=0.5, open_low=True, open_high=True)
-        wanted = "a number of at least 0, the subgaussian constant of the noise"
-        self.sigma = _checks.number("sigma", self.sigma, low=0.0, wanted=wanted)
-        self.bonus = _checks.number("bonus", self.bonus, low=0.0, wanted="a number C of at least 0 for C·log T")
+        self.epsilon = checked_epsilon(self.epsilon)
+        self.sigma = checked_sigma(self.sigma)
+        self.bonus = checked_bonus(self.bonus)
 
     @classmethod
     def examples(cls) -> list[dict[str, Any]]:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from rising_bandits import _checks
-from rising_bandits.errors import InputError
 from rising_bandits.policies.levels import BaseArmPolicy
+from rising_bandits.policies.parameters import checked_flag
 from rising_bandits.policies.rules.greedy import Greedy, make_greedy
 from rising_bandits.problems.base import Problem
 
@@ -47,8 +47,7 @@ class EpsilonGreedy(BaseArmPolicy):
     fading: bool = False
 
     def __post_init__(self) -> None:
-        if not isinstance(self.fading, bool):
-            raise InputError(f"fading must be True or False, got {self.fading!r}")
+        self.fading = checked_flag("fading", self.fading)
         if self.fading:
             self.epsilon = _checks.number("epsilon", self.epsilon, low=0.0)
         else:
@@ -56,7 +55,7 @@ class EpsilonGreedy(BaseArmPolicy):
 
     @classmethod
     def examples(cls) -> list[dict[str, Any]]:
-        return [{}, {"epsilon": 5.0, "fading": True}]
+        return [{"epsilon": 5.0, "fading": True}]
 
     def make_rule(self, n_units: int, problem: Problem, horizon: int | None) -> Greedy:
         return make_greedy(n_units, epsilon=self.epsilon, fading=self.fading)

@@ -53,7 +53,7 @@ class ExploreThenCommit(BaseArmPolicy):
 
     @classmethod
     def examples(cls) -> list[dict[str, Any]]:
-        return [{}, {"plays_each": 5}]
+        return [{"plays_each": 5}]
 
     def make_rule(self, n_units: int, problem: Problem, horizon: int | None) -> Greedy:
         if self.plays_each is not None:

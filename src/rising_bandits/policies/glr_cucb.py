@@ -63,7 +63,7 @@ class GLRCUCB(BaseArmPolicy):
 
     @classmethod
     def examples(cls) -> list[dict[str, Any]]:
-        return [{}, {"restart": "all", "delta": 0.05, "forced": 0.2}]
+        return [{"restart": "all", "delta": 0.05, "forced": 0.2}]
 
     def make_rule(self, n_units: int, problem: Problem, horizon: int | None) -> SinceChange:
         delta, forced = self.delta, self.forced

@@ -7,6 +7,7 @@ from typing import Any
 
 from rising_bandits import _checks
 from rising_bandits.policies.levels import BaseArmPolicy
+from rising_bandits.policies.parameters import checked_bonus
 from rising_bandits.policies.rules.newer_half import NewerHalfUCB, make_newer_half
 from rising_bandits.problems.base import Problem
 
@@ -51,11 +52,11 @@ class NewerHalf(BaseArmPolicy):
         if self.sigma is not None:
             wanted = "a number of at least 0, the deviation of the noise, or None to measure it"
             self.sigma = _checks.number("sigma", self.sigma, low=0.0, wanted=wanted)
-        self.bonus = _checks.number("bonus", self.bonus, low=0.0, wanted="a number C of at least 0 for C·log t")
+        self.bonus = checked_bonus(self.bonus)
 
     @classmethod
     def examples(cls) -> list[dict[str, Any]]:
-        return [{}, {"sigma": 0.1}]
+        return [{}]
 
     def make_rule(self, n_units: int, problem: Problem, horizon: int | None) -> NewerHalfUCB:
         return make_newer_half(n_units, sigma=self.sigma, constant=self.bonus)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from rising_bandits import _checks
-from rising_bandits.policies.cure_ucb import known_horizon
 from rising_bandits.policies.levels import BaseArmPolicy
+from rising_bandits.policies.parameters import known_horizon
 from rising_bandits.policies.rules.projected import Projected, make_projected
 from rising_bandits.problems.base import Problem
 
@@ -57,7 +57,7 @@ class ProbeAndCommit(BaseArmPolicy):
 
     @classmethod
     def examples(cls) -> list[dict[str, Any]]:
-        return [{}, {"probes": 6}]
+        return [{"probes": 6}]
 
     def make_rule(self, n_units: int, problem: Problem, horizon: int | None) -> Projected:
         rounds = known_horizon(type(self).__name__, horizon)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from rising_bandits import _checks
-from rising_bandits.errors import InputError
 from rising_bandits.policies.levels import BaseArmPolicy
+from rising_bandits.policies.parameters import checked_bonus, checked_epsilon, checked_flag, checked_sigma
 from rising_bandits.policies.rules.restless import Restless, make_restless
 from rising_bandits.problems.base import Problem
 
@@ -60,16 +59,14 @@ class RLessUCB(BaseArmPolicy):
     upward: bool = True
 
     def __post_init__(self) -> None:
-        self.epsilon = _checks.number("epsilon", self.epsilon, low=0.0, high=0.5, open_low=True, open_high=True)
-        wanted = "a number of at least 0, the subgaussian constant of the noise"
-        self.sigma = _checks.number("sigma", self.sigma, low=0.0, wanted=wanted)
-        self.bonus = _checks.number("bonus", self.bonus, low=0.0, wanted="a number C of at least 0 for C·log t")
-        if not isinstance(self.upward, bool):
-            raise InputError(f"upward must be True or False, got {self.upward!r}")
+        self.epsilon = checked_epsilon(self.epsilon)
+        self.sigma = checked_sigma(self.sigma)
+        self.bonus = checked_bonus(self.bonus)
+        self.upward = checked_flag("upward", self.upward)
 
     @classmethod
     def examples(cls) -> list[dict[str, Any]]:
-        return [{}, {"upward": False, "epsilon": 0.125}]
+        return [{}]
 
     def make_rule(self, n_units: int, problem: Problem, horizon: int | None) -> Restless:
         return make_restless(n_units, epsilon=self.epsilon, sigma=self.sigma, constant=self.bonus, upward=self.upward)

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from rising_bandits._checks import Floats
-from rising_bandits.policies.cure_ucb import known_horizon
 from rising_bandits.policies.levels import SuperArmPolicy
+from rising_bandits.policies.parameters import checked_share, known_horizon
 from rising_bandits.policies.rules.elimination import Elimination, make_elimination, standing
-from rising_bandits.policies.successive_halving import checked_share
 from rising_bandits.problems.base import Problem
 
 

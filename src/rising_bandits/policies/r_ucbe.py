@@ -9,8 +9,8 @@ import numpy as np
 
 from rising_bandits import _checks
 from rising_bandits._checks import Floats
-from rising_bandits.policies.cure_ucb import known_horizon
 from rising_bandits.policies.levels import BaseArmPolicy
+from rising_bandits.policies.parameters import checked_epsilon, checked_sigma, known_horizon
 from rising_bandits.policies.rules.projected import Projected, make_projected
 from rising_bandits.policies.rules.terms import AVERAGE, IMPROVEMENT
 from rising_bandits.problems.base import Problem
@@ -64,9 +64,8 @@ class RUCBE(BaseArmPolicy):
     exploration: float = 10.0
 
     def __post_init__(self) -> None:
-        self.epsilon = _checks.number("epsilon", self.epsilon, low=0.0, high=0.5, open_low=True, open_high=True)
-        wanted = "a number of at least 0, the subgaussian constant of the noise"
-        self.sigma = _checks.number("sigma", self.sigma, low=0.0, wanted=wanted)
+        self.epsilon = checked_epsilon(self.epsilon)
+        self.sigma = checked_sigma(self.sigma)
         self.exploration = _checks.number("exploration", self.exploration, low=0.0)
 
     @classmethod

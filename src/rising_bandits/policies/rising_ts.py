@@ -8,8 +8,8 @@ from typing import Any
 
 from rising_bandits import _checks
 from rising_bandits.errors import InputError
-from rising_bandits.policies.cts import checked_deviation, checked_posterior
 from rising_bandits.policies.levels import BaseArmPolicy
+from rising_bandits.policies.parameters import checked_deviation, checked_posterior, checked_window
 from rising_bandits.policies.rules.window import ALL_PLAYS, WindowTS, make_window_ts
 from rising_bandits.problems.base import Problem
 
@@ -67,17 +67,12 @@ class RisingTS(BaseArmPolicy):
             self.forced = _checks.integer("forced", self.forced, low=0, limit=10**12)
         self.posterior = checked_posterior(self.posterior)
         self.sigma = checked_deviation(self.sigma)
-        if isinstance(self.window, float) and not self.window.is_integer():
-            wanted = "a number of plays, or a share of them in (0, 1)"
-            self.window = _checks.number(
-                "window", self.window, low=0.0, high=1.0, open_low=True, open_high=True, wanted=wanted
-            )
-        elif self.window is not None:
-            self.window = _checks.integer("window", self.window, low=1, limit=10**12)
+        if self.window is not None:
+            self.window = checked_window(self.window)
 
     @classmethod
     def examples(cls) -> list[dict[str, Any]]:
-        return [{}, {"forced": 6, "posterior": "gaussian", "sigma": 0.1, "window": 10}]
+        return [{"forced": 6, "posterior": "gaussian", "sigma": 0.1, "window": 10}]
 
     def make_rule(self, n_units: int, problem: Problem, horizon: int | None) -> WindowTS:
         forced = self.forced

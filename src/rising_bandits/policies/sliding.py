@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from rising_bandits import _checks
 from rising_bandits.errors import InputError
 from rising_bandits.policies.levels import BaseArmPolicy, SuperArmPolicy
+from rising_bandits.policies.parameters import checked_window
 from rising_bandits.policies.rules.window import WindowTS, WindowUCB, make_window_ts, make_window_ucb
 from rising_bandits.problems.base import Problem
 
@@ -31,13 +31,8 @@ class _Sliding:
         return [{"window": 20}, {"window": 0.25}]
 
     def __post_init__(self) -> None:
-        if isinstance(self.window, float) and not self.window.is_integer():
-            wanted = "a number of plays, or a share of them in (0, 1)"
-            self.window = _checks.number(
-                "window", self.window, low=0.0, high=1.0, open_low=True, open_high=True, wanted=wanted
-            )
-        elif self.window is not None:
-            self.window = _checks.integer("window", self.window, low=1, limit=10**12)
+        if self.window is not None:
+            self.window = checked_window(self.window)
 
     def _window(self, horizon: int | None) -> int | float:
         """The window for a horizon."""

@@ -10,8 +10,8 @@ import numpy as np
 
 from rising_bandits import _checks
 from rising_bandits._checks import Floats
-from rising_bandits.policies.cure_ucb import known_horizon
 from rising_bandits.policies.levels import SuperArmPolicy
+from rising_bandits.policies.parameters import checked_share, known_horizon
 from rising_bandits.policies.rules.elimination import Elimination, make_elimination, standing
 from rising_bandits.problems.base import Problem
 
@@ -58,7 +58,7 @@ class SuccessiveHalving(SuperArmPolicy):
 
     @classmethod
     def examples(cls) -> list[dict[str, Any]]:
-        return [{}, {"budget": 1.0, "window": 0.5}]
+        return [{"budget": 1.0, "window": 0.5}]
 
     def make_rule(self, n_units: int, problem: Problem, horizon: int | None) -> Elimination:
         rounds = int(self.budget * known_horizon(type(self).__name__, horizon))
@@ -73,9 +73,3 @@ class SuccessiveHalving(SuperArmPolicy):
 
     def _worth(self) -> Floats:
         return standing(self._rule)
-
-
-def checked_share(window: object) -> float:
-    """A window as a share of the plays."""
-    wanted = "a share of the plays in (0, 1)"
-    return _checks.number("window", window, low=0.0, high=1.0, open_low=True, open_high=True, wanted=wanted)

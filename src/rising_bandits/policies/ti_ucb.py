@@ -7,6 +7,7 @@ from typing import Any
 
 from rising_bandits import _checks
 from rising_bandits.policies.levels import BaseArmPolicy
+from rising_bandits.policies.parameters import checked_bonus, checked_sigma
 from rising_bandits.policies.rules.increasing import Increasing, make_increasing
 from rising_bandits.problems.base import Problem
 
@@ -60,9 +61,8 @@ class TIUCB(BaseArmPolicy):
     def __post_init__(self) -> None:
         self.window = _checks.integer("window", self.window, low=2, limit=10**6)
         self.threshold = _checks.number("threshold", self.threshold, low=0.0, open_low=True)
-        wanted = "a number of at least 0, the subgaussian constant of the noise"
-        self.sigma = _checks.number("sigma", self.sigma, low=0.0, wanted=wanted)
-        self.bonus = _checks.number("bonus", self.bonus, low=0.0, wanted="a number C of at least 0 for C·log t")
+        self.sigma = checked_sigma(self.sigma)
+        self.bonus = checked_bonus(self.bonus)
 
     @classmethod
     def examples(cls) -> list[dict[str, Any]]:
