@@ -8,12 +8,12 @@ window :math:`h`, with :math:`l = N-h+1, \dots, N`, its value at play :math:`n` 
     \hat\mu(n) = \frac1h \sum_l X(l) + \frac1h \sum_l (n-l)\,\frac{X(l)-X(l-h)}{h},
     \qquad \beta(n) = \sigma\,(n-N+h-1)\sqrt{\frac{C'}{h^3}}.
 
-The index is :math:`\hat\mu(n) + \beta(n)`, for one of two plays :math:`n`:
+The index is :math:`\hat\mu(n) + \beta(n)`, with :math:`\hat\mu(n)` no less than the recent mean,
+for one of two plays :math:`n`:
 
 - the end, :math:`n = T`: what the arm would give if it were played in all :math:`T` rounds;
 - the middle of the rounds left, :math:`n = N + (m+1)/2` for :math:`m` rounds left: a line's mean over the next
-:math:`m`
-  plays is its value in the middle of them.
+  :math:`m` plays is its value in the middle of them.
 
 With forced plays (`rising_bandits.policies.rules.forced`), only the outcomes of these count, and the index never
 changes after them.
