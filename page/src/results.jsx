@@ -33,11 +33,11 @@ export function Results() {
           <span class="faint">{data.runs} runs in all</span></p>
         <div class="grid">
           <section class="card c8" aria-labelledby="h-regret"><h2 id="h-regret">Regret on {task}</h2>
-            <Chart option={option} label={`Regret of ${found.policies.length} policies on ${task} by round, with bands of two standard errors`} />
-            <p class="faint small">Mean over seeds with a band of two standard errors.</p></section>
+            <Chart option={option} label={`Regret of ${found.policies.length} policies on ${task} by round, with 99% t-intervals`} />
+            <p class="faint small">Mean over seeds; the band is a 99% t-interval.</p></section>
           <section class="card c4" aria-labelledby="h-policies"><h2 id="h-policies">Policies</h2>
-            <table><thead><tr><th>policy</th><th>seeds</th><th>regret</th><th>± 2 s.e.</th></tr></thead><tbody>
-              {found.policies.map((each) => <tr key={each.policy}><td><label><input type="checkbox" checked={!off.has(each.policy)} onChange={() => flip(each.policy)} /> {each.policy}</label></td><td>{each.seeds}</td><td>{number(each.final, 5)}</td><td>{each.seeds > 1 ? number(2 * each.error, 3) : "–"}</td></tr>)}
+            <table><thead><tr><th>policy</th><th>seeds</th><th>regret</th><th>±</th></tr></thead><tbody>
+              {found.policies.map((each) => <tr key={each.policy}><td><label><input type="checkbox" checked={!off.has(each.policy)} onChange={() => flip(each.policy)} /> {each.policy}</label></td><td>{each.seeds}</td><td>{number(each.final, 5)}</td><td>{number(each.half_width, 3)}</td></tr>)}
             </tbody></table>
           </section>
           {found.compare && <section class="card c12" aria-labelledby="h-compare"><h2 id="h-compare">Compared with {found.compare.baseline}, seed by seed</h2>
@@ -46,7 +46,10 @@ export function Results() {
             </tbody></table></div><p class="faint small">Negative is better than {found.compare.baseline}. The interval is a 95% t-interval of paired differences.</p></section>}
         </div>
       </>}
-      {data.report && <section class="card" aria-labelledby="h-report"><h2 id="h-report">Report ({data.report.name})</h2><pre class="scroll" tabIndex={0}>{data.report.text}</pre></section>}
+      {data.report && <p class="card"><a href="/report/report.html">The report of this folder</a>, with its claims and figures.</p>}
+      {data.figures.length > 0 && <section class="card" aria-labelledby="h-figures"><h2 id="h-figures">Figures</h2><div class="figures">
+        {data.figures.filter((name) => name.endsWith(".png")).slice(0, 60).map((name) => <figure key={name}><img loading="lazy" src={`/report/${name.split("/").map(encodeURIComponent).join("/")}`} alt={name} /><figcaption class="faint small">{name}</figcaption></figure>)}
+      </div></section>}
     </main>
   );
 }

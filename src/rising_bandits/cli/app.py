@@ -20,6 +20,7 @@ from rising_bandits.cli import (
     tasks,
     theory,
     upkeep,
+    view,
 )
 from rising_bandits.cli.output import console, out
 from rising_bandits.errors import RisingBanditsError
@@ -50,6 +51,7 @@ study.app.command("backup")(upkeep.backup)
 app.add_typer(study.app, name="study")
 app.add_typer(bench.app, name="bench")
 app.add_typer(serve.app, name="serve")
+app.command("view")(view.view)
 
 
 def _version(show: bool) -> None:

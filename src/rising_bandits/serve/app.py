@@ -6,7 +6,8 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
@@ -260,22 +261,34 @@ def make_app(
     limits = Limits() if limits is None else limits
     tokens = Tokens() if tokens is None else tokens
     routes.load()
-    state = _Late()
 
     @contextlib.asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+    async def begin() -> AsyncIterator[State]:
         hub = Hub(storage, limits, power_safe=power_safe)
-        state.become(State(hub, Guard(tokens, limits, hosts), limits))
-        app.state.rising = state.found
+        state = State(hub, Guard(tokens, limits, hosts), limits)
         try:
-            async with routes.background(state.found):
-                yield
+            async with routes.background(state):
+                yield state
         finally:
             hub.draining.set()
             await asyncio.get_running_loop().run_in_executor(None, hub.close)
 
+    return assemble(OPERATIONS, begin)
+
+
+def assemble(operations: Sequence[Operation], begin: Callable[[], AbstractAsyncContextManager[Any]]) -> Starlette:
+    """An application of some operations. ``begin`` makes their state, for as long as the application runs."""
+    state = _Late()
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        async with begin() as made:
+            state.become(made)
+            app.state.rising = made
+            yield
+
     return _Service(
-        routes=[Route(each.path, _Later(each, state), methods=[each.method], name=each.name) for each in OPERATIONS],
+        routes=[Route(each.path, _Later(each, state), methods=[each.method], name=each.name) for each in operations],
         lifespan=lifespan,
         exception_handlers={404: _no_such_path, 405: _no_such_path},
     )

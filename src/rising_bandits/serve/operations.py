@@ -122,11 +122,12 @@ def operation(
     statuses: tuple[int, ...] = (),
     limited: bool = True,
     type: str = "application/json",  # noqa: A002
+    into: list[Operation] = OPERATIONS,
 ) -> Callable[[Handler], Handler]:
-    """Declare a handler as an operation, see `Operation`."""
+    """Declare a handler as an operation, see `Operation`; ``into`` is the list that it is added to."""
 
     def declare(handler: Handler) -> Handler:
-        OPERATIONS.append(
+        into.append(
             Operation(
                 method,
                 path,

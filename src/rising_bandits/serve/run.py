@@ -92,9 +92,15 @@ def run(
     """
     check_exposure(host, tokens)
     app = make_app(storage, tokens=tokens, limits=limits, power_safe=power_safe, hosts=hosts)
+    note = "tokens needed" if tokens.needed else "no token"
+    listen_and_serve(app, host, port, lambda address: say(f"rising serve: {address} ({note})"))
+
+
+def listen_and_serve(app: Starlette, host: str, port: int, say: Callable[[str], object]) -> None:
+    """Serve an application until SIGTERM or Ctrl-C. ``say`` is called with its address."""
     bound = _listen(host, port)
     place = f"[{host}]" if ":" in host else host
-    say(f"rising serve: http://{place}:{bound.getsockname()[1]}/ ({'tokens needed' if tokens.needed else 'no token'})")
+    say(f"http://{place}:{bound.getsockname()[1]}/")
     sys.setswitchinterval(_SWITCH)
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     config = uvicorn.Config(

@@ -1,0 +1,197 @@
+"""Results of runs, for the page: ``rising view DIR``."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from starlette.applications import Starlette
+
+from rising_bandits.errors import InputError
+from rising_bandits.experiments import ResultStore, StoredRun, band, group
+from rising_bandits.experiments.statistics import half_width
+from rising_bandits.serve import schemas
+from rising_bandits.serve.app import assemble
+from rising_bandits.serve.guard import Guard
+from rising_bandits.serve.limits import Limits
+from rising_bandits.serve.metrics import Metrics
+from rising_bandits.serve.operations import Answer, Call, Operation, operation
+from rising_bandits.serve.problems import unknown
+from rising_bandits.serve.routes import page as pages
+from rising_bandits.serve.tokens import Tokens
+
+VIEW: list[Operation] = []
+"""The operations of a page of results."""
+_POINTS = 200
+"""How many points of a curve are sent."""
+_FOLDERS = 100
+_FIGURES = 400
+_TAG = "Results"
+
+
+def find(folder: Path) -> list[Path]:
+    """The folders of results in a folder: itself, and those in it at any depth, as those of a reproduction."""
+    found = {path.parent for path in sorted(folder.glob("**/runs")) if path.is_dir() and not path.is_symlink()}
+    return sorted(found)[:_FOLDERS]
+
+
+def results(folder: Path) -> dict[str, Any]:
+    """The results in a folder: curves of regret by task and policy, comparisons, and the report.
+
+    Nothing that the files name is imported or run.
+    """
+    runs: list[StoredRun] = []
+    for place in find(folder):
+        runs += ResultStore(place).runs()
+    tasks: dict[str, list[dict[str, Any]]] = {}
+    seeds: dict[tuple[str, str], dict[int, float]] = {}
+    for (task, policy), mine in group(runs).items():
+        # Runs with other horizons or records cannot be averaged with the first one.
+        alike = [run for run in mine if np.array_equal(run.rounds, mine[0].rounds)]
+        tasks.setdefault(task, []).append(_policy(policy, alike))
+        seeds[task, policy] = {run.spec.seed: float(run.regret[-1]) for run in alike}
+    made = [
+        {"task": task, "policies": found, "compare": _compare(task, [each["policy"] for each in found], seeds)}
+        for task, found in tasks.items()
+    ]
+    return {
+        "folder": str(folder),
+        "runs": len(runs),
+        "tasks": made,
+        "report": "report.html" if (folder / "report.html").is_file() else None,
+        "figures": figures(folder),
+    }
+
+
+def _policy(name: str, runs: list[StoredRun]) -> dict[str, Any]:
+    """The curve of a policy."""
+    found = band(runs)
+    step = max(1, len(found.rounds) // _POINTS)
+    places = np.unique(np.append(np.arange(0, len(found.rounds), step), len(found.rounds) - 1))
+    half = (found.high - found.low) / 2.0
+    return {
+        "policy": name,
+        "seeds": len(runs),
+        "final": float(found.mean[-1]),
+        "half_width": float(half[-1]) if len(runs) > 1 else None,
+        "curve": {
+            "at": found.rounds[places].tolist(),
+            "mean": [float(f"{value:.6g}") for value in found.mean[places]],
+            # The page draws two of these to each side.
+            "error": [float(f"{value / 2.0:.6g}") for value in half[places]],
+        },
+    }
+
+
+def _compare(task: str, names: list[str], seeds: dict[tuple[str, str], dict[int, float]]) -> dict[str, Any] | None:
+    """Differences of final regret from the first policy on the same seeds."""
+    baseline = next((name for name in names if name.startswith("crucb")), names[0])
+    rows = []
+    for name in names:
+        common = sorted(seeds[task, name].keys() & seeds[task, baseline].keys())
+        if name == baseline or len(common) < 2:
+            continue
+        gaps = np.array([seeds[task, name][seed] - seeds[task, baseline][seed] for seed in common])
+        half = float(half_width(gaps, 0.95))
+        mean = float(gaps.mean())
+        rows.append({"policy": name, "difference": mean, "low": mean - half, "high": mean + half, "seeds": len(common)})
+    return {"baseline": baseline, "rows": sorted(rows, key=lambda row: row["difference"])} if rows else None
+
+
+def figures(folder: Path) -> list[str]:
+    """The pictures in a folder, as paths relative to it."""
+    kinds = (*folder.glob("**/*.png"), *folder.glob("**/*.svg"))
+    found = (path for path in sorted(kinds) if path.is_file() and not path.is_symlink())
+    return [path.relative_to(folder).as_posix() for path, _ in zip(found, range(_FIGURES), strict=False)]
+
+
+@operation("GET", "/v1/results", right="read", tag=_TAG, answer=dict[str, Any], into=VIEW)
+async def show_results(call: Call) -> Any:
+    """Give the results of the folder."""
+    return pages.packed(call, await call.hub.run(results, call.state.folder))
+
+
+_ALONE = "sandbox; default-src 'none'; img-src 'self' data:; style-src 'unsafe-inline'; frame-ancestors 'none'"
+"""The policy of files that a stranger may have written: they show something, and run nothing."""
+
+
+@operation("GET", "/report/{file:path}", right="read", tag=_TAG, type="text/html", into=VIEW)
+async def report(call: Call) -> Any:
+    """Give the report of the folder, or one of its pictures. Scripts in it do not run."""
+    name, folder = call.path["file"], call.state.folder
+    if name == "report.html" and (folder / name).is_file():
+        kind = "text/html; charset=utf-8"
+    elif name in await call.hub.run(figures, folder):
+        kind = "image/png" if name.endswith(".png") else "image/svg+xml"
+    else:
+        raise unknown("file", name)
+    return Answer(
+        await call.hub.run((folder / name).read_bytes), type=kind, headers={"Content-Security-Policy": _ALONE}
+    )
+
+
+@operation("GET", "/v1/me", right="read", tag=_TAG, answer=schemas.WhoAmI, into=VIEW)
+async def me(call: Call) -> Any:
+    """Say that this page shows results."""
+    return schemas.WhoAmI(call.grant.name, [], ["read"], False, results=True)
+
+
+operation("GET", "/", right=None, tag=_TAG, type="text/html", into=VIEW)(pages.page)
+operation("GET", "/static/{file}", right=None, tag=_TAG, type="text/plain", into=VIEW)(pages.static)
+
+
+class _Threads:
+    """What the operations need of a hub: threads, and a sign of the end."""
+
+    def __init__(self) -> None:
+        self.draining = asyncio.Event()
+        self._threads = ThreadPoolExecutor(2, thread_name_prefix="rising-view")
+
+    async def run(self, work: Any, *given: Any) -> Any:
+        """Run a function in a thread."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work, *given)
+
+    def close(self) -> None:
+        """Wait for the threads."""
+        self._threads.shutdown(wait=True, cancel_futures=True)
+
+
+class _State:
+    """The state of a page of results."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.hub, self.limits = folder, _Threads(), Limits(rate=0, seconds=120)
+        self.guard, self.metrics, self.underway = Guard(Tokens(), self.limits), Metrics(), 0
+
+
+def make_view(folder: str | Path) -> Starlette:
+    """Make the page of a folder of results as an ASGI application.
+
+    Parameters
+    ----------
+    folder
+        The folder, as ``rising run`` and ``rising reproduce`` write it.
+
+    Raises
+    ------
+    InputError
+        There is no such folder.
+    """
+    place = Path(folder)
+    if not place.is_dir():
+        raise InputError(f"folder must be a folder of results, but there is no folder {str(folder)!r}")
+
+    @contextlib.asynccontextmanager
+    async def begin() -> AsyncIterator[_State]:
+        state = _State(place)
+        try:
+            yield state
+        finally:
+            state.hub.close()
+
+    return assemble(VIEW, begin)

@@ -1,0 +1,59 @@
+"""Results of runs as a page: the numbers of the folder, and nothing outside it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from service_kit import Client, problem_of
+
+from rising_bandits.errors import InputError
+from rising_bandits.experiments import ResultStore
+from rising_bandits.serve.results import make_view
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    from rising_bandits.cli import main
+
+    made = tmp_path_factory.mktemp("results") / "out"
+    policies = ("--policy", "sw-cucb", "--policy", "random")
+    with pytest.raises(SystemExit) as stop:
+        main(["run", "path-easy", *policies, "--seeds", "3", "--horizon", "60", "--out", str(made)])
+    assert stop.value.code == 0
+    (made / "report.html").write_text("<h1>Report</h1><script>alert(1)</script>")
+    (made / "figures").mkdir()
+    (made / "figures" / "a b.png").write_bytes(b"\x89PNG\r\n")
+    (made / "figures" / "away.png").symlink_to("/etc/passwd")
+    (made / "secret.txt").write_text("secret")
+    return made
+
+
+def test_the_numbers_of_the_folder(folder):
+    runs = ResultStore(folder).runs()
+    with Client(make_view(folder)) as client:
+        assert client.get("/v1/me").json()["results"]
+        assert "<title>" in client.get("/").text
+        found = client.get("/v1/results").json()
+        assert found["runs"] == len(runs) == 6
+        (task,) = found["tasks"]
+        assert {each["policy"].split("(")[0] for each in task["policies"]} == {"sw-cucb", "random"}
+        for each in task["policies"]:
+            mine = [run.regret[-1] for run in runs if run.spec.label == each["policy"]]
+            assert each["final"] == pytest.approx(np.mean(mine))
+            assert each["curve"]["mean"][-1] == pytest.approx(np.mean(mine), rel=1e-5)
+        assert task["compare"]["rows"][0]["seeds"] == 3
+        report = client.get("/report/report.html")
+        assert report.headers["content-security-policy"].startswith("sandbox;")
+        assert found["figures"] == ["figures/a b.png"]
+        assert client.get("/report/figures/a%20b.png").headers["content-type"] == "image/png"
+        for path in ("secret.txt", "figures/away.png", "..%2Fout%2Fsecret.txt", "../conftest.py", "/etc/passwd"):
+            problem_of(client.get(f"/report/{path}"), 404)
+        problem_of(client.get("/v1/results", headers={"Host": "evil.example"}), 421)
+
+
+def test_a_folder_that_is_not_there(tmp_path, run, capsys):
+    with pytest.raises(InputError, match="no folder"):
+        make_view(tmp_path / "nothing")
+    assert run("view", tmp_path / "nothing", "--no-browse") == 2
+    assert "no folder" in capsys.readouterr().err
+    assert run("view", tmp_path, "--host", "0.0.0.0") == 2
