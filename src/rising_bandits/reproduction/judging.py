@@ -92,14 +92,16 @@ def paired(ours: Floats, theirs: Floats) -> Paired:
     Parameters
     ----------
     ours, theirs
-        The regrets, with the same seed at the same place.
+        The regrets, with the same seed at the same place. If one has fewer seeds, those that both have are compared.
 
     >>> paired(np.array([1.0, 2.0]), np.array([3.0, 4.0]))
     Paired(difference=2.0, share=0.5714285714285714, seeds=2, lower=2, p=nan)
     """
     from scipy import stats
 
-    difference = np.asarray(theirs, dtype=float) - np.asarray(ours, dtype=float)
+    seeds = min(len(ours), len(theirs))
+    ours, theirs = np.asarray(ours, dtype=float)[:seeds], np.asarray(theirs, dtype=float)[:seeds]
+    difference = theirs - ours
     # What rounding leaves of equal differences is not a spread.
     spread = float(np.ptp(difference)) > 1e-9 * max(1.0, float(np.abs(difference).max()))
     p = float(stats.ttest_1samp(difference, 0.0).pvalue) if spread else float("nan")
@@ -133,7 +135,7 @@ def compare(regret: Mapping[str, Floats], ours: str, rivals: Sequence[str]) -> d
     Parameters
     ----------
     regret
-        The final regret of every policy, one number per seed, in the same order of seeds.
+        The final regret of every policy, one number per seed, from the first seed on.
     ours
         The policy that is compared.
     rivals

@@ -19,6 +19,8 @@ from rising_bandits.reproduction.maze_parts import heatmap_parts, outcomes_part,
 from rising_bandits.reproduction.report import Part
 from rising_bandits.reproduction.sections import (
     EPSILONS,
+    FEWER,
+    FEWEST,
     HALVED,
     REFERENCE,
     SEEDS,
@@ -81,7 +83,7 @@ def table_1_part(section: Section, runs: Sequence[StoredRun], folder: Path) -> P
             "Different from the program: the path solver is exact (the program runs Dijkstra on negative weights), the "
             "optimal constant super arm is found by a solver (the program takes the better of two listed ones, "
             "prefix by "
-            f"prefix), and there are {SEEDS} seeds.",
+            f"prefix), and there are {SEEDS} seeds ({FEWER} on complex tasks).",
         ],
         claims=[
             Claim(
@@ -188,7 +190,9 @@ def task_part(section: Section, runs: Sequence[StoredRun], folder: Path) -> Part
         ],
         tables=[
             (
-                f"Means over {len(mine) // len(rows)} seeds. The last two columns compare CRUCB (30 log t) with each "
+                f"Means over {max(row.runs for row in summarise(mine))} seeds"
+                + (f" ({FEWEST} of SW-TS)" if name.endswith("-complex") else "")
+                + ". The last two columns compare CRUCB (30 log t) with each "
                 "baseline: p is of the two-sided paired t-test, with Holm's correction",
                 headings,
                 rows,
