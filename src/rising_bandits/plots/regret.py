@@ -85,7 +85,7 @@ def draw_regret(
         axes.fill_between(x, low, high, color=style.colour, alpha=0.18, linewidth=0)
         axes.plot(x, mean, color=style.colour, linestyle=style.line, linewidth=style.width)
     draw_ends(axes, bands, across=across, up=up, log=log, named=named)
-    runs = next(iter(bands.values())).runs
+    runs = sorted({curve.runs for curve in bands.values()})
     # The axis needs a height even if every regret is 0.
     if log:
         axes.set_yscale("log")
@@ -94,7 +94,8 @@ def draw_regret(
         axes.set_ylim(1.05 * bottom / up, 1.05 * max(top, bottom + 1e-9) / up)
     axes.set_xlabel("round (thousands)" if across > 1.0 else "round")
     axes.set_ylabel("cumulative expected regret (thousands)" if up > 1.0 else "cumulative expected regret")
-    seeds = "one seed" if runs == 1 else f"mean and 99% t-interval over {runs} seeds"
+    many = str(runs[0]) if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
+    seeds = "one seed" if runs == [1] else f"mean and 99% t-interval over {many} seeds"
     axes.set_title(f"{heading}: {seeds}")
 
 

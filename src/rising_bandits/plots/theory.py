@@ -80,8 +80,9 @@ def draw_lower_bound(
     axes.set_xscale("log")
     axes.set_yscale("log")
     low, high = axes.get_ylim()
-    ends = [float(np.log10(values[-1])) for _, values in ordered] + [float(np.log10(floor[-1]))]
-    names = [(title(label), look(label).colour) for label, _ in ordered] + [("bound", "#000000")]
+    ends = [float(np.log10(values[-1])) for _, values in ordered]
+    names = [(title(label), look(label).colour) for label, _ in ordered]
+    axes.annotate("lower bound", (horizons[1], floor[1]), (6, -11), textcoords="offset points", fontsize=9)
     heights = spread(ends, 0.075 * float(np.log10(high / low)))
     # Names must stay below the title, even if all lines end near the top.
     lift = min(0.0, float(np.log10(high)) - heights[0])
