@@ -24,7 +24,7 @@ def rising(run, tmp_path, capsys, monkeypatch):
     def call(*arguments: str, code: int = 0) -> str:
         assert run("study", *arguments) == code
         said = capsys.readouterr()
-        assert not (said.out if code else said.err)
+        assert not (said.out if code else said.err) or said.err.startswith("note: ")
         return said.err if code else said.out
 
     return call
@@ -279,3 +279,64 @@ def test_processes_share_a_study_through_the_shell(tmp_path, edges):
     assert call("ask", "s").startswith("1: ")
     assert call("tell", "s", "1", "home->bridge=0.5", "bridge->work=0.5") == "decision 1: noted\n"
     assert call("ask", "s").startswith("2: ")
+
+
+def test_everything_that_changes_a_study_has_a_command(rising, tmp_path):
+    (tmp_path / "roads.csv").write_text("from,to,ms\na,b,12\nb,d,3\na,c,4\nc,d,5\n")
+    options = ["--edges", str(tmp_path / "roads.csv"), "--source", "a", "--target", "d", "--high", "60", "--seed", "1"]
+    told = rising("create", "s", *options, "--unit", "ms", "--prior", "a->b=20", "--least", "a->b=0.2", "--spread")
+    assert "4 base arms" in told
+    rising("retire", "s", "b")
+    assert json.loads(rising("show", "s", "--json"))["retired"] == ["a->b", "b->d"]
+    rising("restore", "s", "b")
+    rising("reset", "s", "a->b")
+    rising("set-scale", "s", "range(high=120, lower_is_better=True, unit='ms', clip=True)")
+    rising("set-horizon", "s", "500")
+    rising("set-expiry", "s", "3600")
+    rising("set-policy", "s", "sw-cucb(window=50)")
+    rising("record", "s", "a->b=20", "b->d=200", "--source", "today")
+    rising("record", "s", "a->c=10", "--unplayed", "c->d", "--source", "today")
+    rising("ask", "s", "--metadata", "flow=video", "--unavailable", "c")
+    said = json.loads(rising("show", "s", "--json"))
+    assert said["policy"] == "SWCUCB(window=50)"
+    assert (said["horizon"], said["expires"], said["spread"]) == (500, 3600.0, True)
+    assert said["scale"]["high"] == 120.0
+    assert said["scale"]["clip"] is True
+    assert said["least"] == {"a->b": 0.2}
+    assert said["clipped"] == {"b->d": 1}
+    shown = rising("show", "s")
+    assert "horizon 500, decisions expire after 3600 s, 1 outcomes clipped" in shown
+    assert "too few" in rising("compare", "s", "today")
+    assert json.loads(rising("compare", "s", "today", "--json"))["winner"] is None
+    (tmp_path / "plays.csv").write_text("arm,play,outcome\na->c,0,10\na->c,1,12\n")
+    assert "2 plays added" in rising("import-plays", "s", str(tmp_path / "plays.csv"))
+    rising("set-problem", "s", "--arms", "x,y", "--k", "1")
+    rising("set-horizon", "s", "none")
+    rising("set-expiry", "s", "none")
+    rising("delete", "s", code=2)
+    rising("delete", "s", "--yes")
+    assert rising("list") == ""
+
+
+def test_a_tell_without_outcomes_must_say_so(rising):
+    rising("create", "s", "--arms", "a,b", "--k", "1")
+    rising("ask", "s")
+    rising("tell", "s", "1", code=2)
+    rising("tell", "s", "1", "a=0.5", "--nothing-played", code=2)
+    assert "noted" in rising("tell", "s", "1", "--nothing-played")
+    assert "agreement: " in rising("replay", "s", "random")
+
+
+def test_the_shell_says_which_column_names_the_edges(run, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for place, (text, wanted) in enumerate(
+        {
+            "a,b,12.5\nb,c,3\n": "column 3 of edges.csv holds numbers, so edges are named by their ends",
+            "from,to,ms\na,b,12.5\nb,c,3\n": "column 3 (ms) of edges.csv holds numbers",
+            "a,b,bridge\nb,c,\n": "edges are named by column 3 of edges.csv",
+            "from,to,ms,name\na,b,1,bridge\nb,c,2,ferry\n": "edges are named by column 4 (name) of edges.csv",
+        }.items()
+    ):
+        (tmp_path / "edges.csv").write_text(text)
+        assert run("study", "create", f"s{place}", "--edges", "edges.csv", "--source", "a", "--target", "c") == 0
+        assert wanted in " ".join(capsys.readouterr().err.split())

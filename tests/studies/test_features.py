@@ -366,3 +366,38 @@ def test_third_entries_of_edges_are_names_only_if_they_are_text():
     for third in ([1], object()):
         with pytest.raises(rb.InputError, match="third entry of an edge"):
             rb.problems.ShortestPath([("a", "b", third)], "a", "b")
+
+
+def test_the_event_loop_goes_on_while_a_study_works(storage):
+    import asyncio
+    import threading
+
+    allowed = threading.Event()
+    problem = rb.problems.TopK(["ann", "bob"], k=1)
+
+    async def work():
+        async with await rb.studies.aio.create("team", problem, storage=storage, seed=1) as study:
+            waiting = asyncio.ensure_future(study.run(allowed.wait, 60))
+            asked = asyncio.ensure_future(study.ask(2, metadata={"x": 1}))
+            await asyncio.sleep(0)
+            # The loop is here although the first call blocks its thread; the ask waits for its turn.
+            assert not waiting.done()
+            assert not asked.done()
+            allowed.set()
+            assert await waiting
+            first, second = await asked
+            assert await study.tell_many([(first, {first.super_arm[0]: 0.5}), (second, {})]) == [True, True]
+            with pytest.raises(rb.AlreadyToldError):
+                await study.tell(first, {first.super_arm[0]: 0.7})
+            made = await study.record(["ann"], {"ann": 0.2}, source="today")
+            assert made.id == 3
+            assert len(await study.history()) == 2
+            assert (await study.explain(1)).decision == 1
+            assert len(await study.arms()) == 2
+            assert (await study.compare("today")).reward is None
+            assert await study.open_decisions() == []
+        again = await rb.studies.aio.open("team", storage=storage)
+        assert (await again.ask()).id == 4
+        await again.close()
+
+    asyncio.run(work())

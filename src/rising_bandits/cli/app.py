@@ -10,6 +10,7 @@ from rising_bandits import __version__
 from rising_bandits.cli import (
     antmaze,
     bench,
+    changes,
     identify,
     policies,
     reproduce,
@@ -46,6 +47,8 @@ app.command("compare")(sweeps.compare)
 app.command("reproduce")(reproduce.reproduce)
 app.add_typer(theory.app, name="theory")
 app.add_typer(antmaze.app, name="antmaze")
+for _name, _command in changes.COMMANDS.items():
+    study.app.command(_name)(_command)
 study.app.command("check")(upkeep.check)
 study.app.command("backup")(upkeep.backup)
 app.add_typer(study.app, name="study")

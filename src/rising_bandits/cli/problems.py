@@ -110,23 +110,80 @@ def _from_data(path: Path) -> Problem:
         ) from None
 
 
+def _read_edges(path: Path) -> tuple[list[list[str]], list[str]]:
+    """The rows of a CSV file of edges, and its heading (empty if there is none)."""
+    rows = [[cell.strip() for cell in row] for row in csv.reader(_text(path).splitlines()) if any(row)]
+    heading: list[str] = []
+    if rows and [cell.lower() for cell in rows[0]][:2] in (["from", "to"], ["source", "target"], ["tail", "head"]):
+        heading, rows = rows[0], rows[1:]
+    for number, row in enumerate(rows, start=1):
+        if len(row) < 2 or not all(row[:2]) or (len(row) > 3 and not heading):
+            raise InputError(f"--edges must be a CSV file of node,node or node,node,name, got {row!r} in edge {number}")
+    return rows, heading
+
+
+def _name_column(rows: list[list[str]], heading: list[str]) -> int | None:
+    """The column with the names of the edges: the one called name or label, or the third if it is not all numbers."""
+    called = [place for place, cell in enumerate(heading) if cell.lower() in ("name", "label") and place > 1]
+    third = [row[2] for row in rows if len(row) > 2 and row[2]]
+    if called:
+        return called[0]
+    return 2 if third and not all(map(_is_number, third)) else None
+
+
+def named_column(path: Path) -> str:
+    """Say which column of a CSV file of edges is used for names; empty if there are only two columns."""
+    rows, heading = _read_edges(path)
+    if max(map(len, rows), default=0) < 3:
+        return ""
+    used = _name_column(rows, heading)
+    titles = {place: f" ({cell})" for place, cell in enumerate(heading)}
+    if used is None:
+        return f"column 3{titles.get(2, '')} of {path.name} holds numbers, so edges are named by their ends"
+    return f"edges are named by column {used + 1}{titles.get(used, '')} of {path.name}"
+
+
 def _from_edges(path: Path, source: str | None, target: str | None, reward: str | None) -> Problem:
     """Paths or spanning trees from a CSV file with one edge per line: two nodes, and optionally a name.
 
     A first line such as ``from,to`` is skipped.
     """
-    rows = [[cell.strip() for cell in row] for row in csv.reader(_text(path).splitlines()) if any(row)]
-    if rows and [cell.lower() for cell in rows[0]][:2] in (["from", "to"], ["source", "target"], ["tail", "head"]):
-        rows = rows[1:]
-    for number, row in enumerate(rows, start=1):
-        if len(row) not in (2, 3) or not all(row[:2]):
-            raise InputError(f"--edges must be a CSV file of node,node or node,node,name, got {row!r} in edge {number}")
-    pairs = [tuple(cell for cell in row if cell) for row in rows]
+    rows, heading = _read_edges(path)
+    used = _name_column(rows, heading)
+    pairs = [
+        (*row[:2], row[used]) if used is not None and len(row) > used and row[used] else tuple(row[:2]) for row in rows
+    ]
     if (source is None) != (target is None):
         raise InputError(f"--source and --target must be given together, got source {source!r} and target {target!r}")
     if source is None:
         return SpanningTree(pairs, reward=reward or "sum")
     return ShortestPath(pairs, source, target, reward=reward)
+
+
+def _is_number(text: str) -> bool:
+    """Whether a text is a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def numbers_by_name(name: str, texts: Sequence[str]) -> dict[str, float]:
+    """Numbers from texts such as ``a->b=0.9``, by what is before the last equals sign.
+
+    >>> numbers_by_name("outcomes", ["a->b=0.9"])
+    {'a->b': 0.9}
+    """
+    found: dict[str, float] = {}
+    for text in texts:
+        arm, equals, number = text.rpartition("=")
+        if not equals or not _is_number(number):
+            raise InputError(f"{name} must look like ARM=NUMBER, as in 'a->b=0.9', got {text!r}")
+        if arm in found:
+            raise InputError(f"{name} must name each arm once, got {arm!r} twice")
+        found[arm] = float(number)
+    return found
 
 
 def _text(path: Path) -> str:

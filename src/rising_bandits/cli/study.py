@@ -9,30 +9,31 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rising_bandits.cli.output import console, out, print_json, print_table
-from rising_bandits.cli.problems import favours_long_paths, make_problem
+from rising_bandits.cli.problems import favours_long_paths, make_problem, named_column, numbers_by_name
 from rising_bandits.errors import InputError
 from rising_bandits.experiments.plan import make_policy, parse_call, parse_policy
 
 if TYPE_CHECKING:
+    from rising_bandits.problems import Problem
     from rising_bandits.studies import Decision, Scale, Study
 
 app = typer.Typer(
     no_args_is_help=True,
     help="Make decisions for a live system: ask for a decision, then tell its outcomes. A database keeps both.",
 )
-_Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
-_Name = Annotated[str, typer.Argument(help="The name of the study.")]
-_Storage = Annotated[
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+StudyName = Annotated[str, typer.Argument(help="The name of the study.")]
+StorageOption = Annotated[
     str,
     typer.Option(
         help="The database: a SQLite file, such as sqlite:///routes.db, or postgresql://user@host/database.",
         envvar="RISING_STORAGE",
     ),
 ]
-_DEFAULT = "sqlite:///studies.db"
+DEFAULT = "sqlite:///studies.db"
 
 
-def _scale(text: str | None, given: dict[str, Any]) -> Scale:
+def read_scale(text: str | None, given: dict[str, Any]) -> Scale:
     """The scale that the options describe.
 
     ``text`` is the value of --scale, and ``given`` are the values of the other options of the scale that were set.
@@ -58,7 +59,7 @@ def _scale(text: str | None, given: dict[str, Any]) -> Scale:
 
 @app.command()
 def create(
-    name: _Name,
+    name: StudyName,
     policy: Annotated[
         str | None,
         typer.Option(
@@ -120,9 +121,22 @@ def create(
     horizon: Annotated[
         int | None, typer.Option(help="How many rounds are planned, for policies that need it; by default not known.")
     ] = None,
+    prior: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What you expect of an arm, as 'ARM=OUTCOME'; it counts as 10 plays. Can be given several times."
+        ),
+    ] = None,
+    least: Annotated[
+        list[str] | None,
+        typer.Option(help="The least share of decisions that use an arm, as 'ARM=0.05'. Can be given several times."),
+    ] = None,
+    spread: Annotated[
+        bool, typer.Option("--spread", help="Decisions that are open at the same time should differ.")
+    ] = False,
     seed: Annotated[int | None, typer.Option(help="The seed of random choices; by default a random one.")] = None,
-    storage: _Storage = _DEFAULT,
-    as_json: _Json = False,
+    storage: StorageOption = DEFAULT,
+    as_json: JsonOption = False,
 ) -> None:
     """Create a study: a problem, a policy and the scale of its outcomes.
 
@@ -148,15 +162,20 @@ def create(
         described,
         None if policy is None else make_policy(*parse_policy(policy)),
         storage=storage,
-        scale=_scale(scale, {option: value for option, value in options.items() if value is not None}),
+        scale=read_scale(scale, {option: value for option, value in options.items() if value is not None}),
         expires=expires,
         horizon=horizon,
+        prior=_by_label(described, "prior", prior),
+        least=_by_label(described, "least", least),
+        spread=spread,
         seed=seed,
     )
     if as_json:
         print_json({"study": name, "storage": storage, "arms": [str(label) for label in study.problem.labels]})
         return
     out.print(f"study {name} in {storage}: {study.problem!r}, {study.policy!r}", soft_wrap=True)
+    if edges is not None and (used := named_column(edges)):
+        console(stderr=True, soft_wrap=True).print(f"note: {used}")
     if study.scale.lower_is_better and favours_long_paths(described):
         # On standard error, because programs may read standard output.
         console(stderr=True, soft_wrap=True).print(
@@ -167,21 +186,28 @@ def create(
 
 @app.command()
 def ask(
-    name: _Name,
+    name: StudyName,
     n: Annotated[int | None, typer.Option("--n", help="How many decisions; 1 by default.")] = None,
     unavailable: Annotated[
-        list[str] | None, typer.Option(help="An arm that may not be used this time. Can be given several times.")
+        list[str] | None,
+        typer.Option(help="An arm, worker, job or node that may not be used this time. Can be given several times."),
+    ] = None,
+    metadata: Annotated[
+        list[str] | None,
+        typer.Option(help="Something to find again beside the decision, as 'NAME=TEXT'. Can be given several times."),
     ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Also explain each decision.")] = False,
-    storage: _Storage = _DEFAULT,
-    as_json: _Json = False,
+    storage: StorageOption = DEFAULT,
+    as_json: JsonOption = False,
 ) -> None:
     """Ask a study for its next decision.
 
     Prints the number of the decision and its arms, and writes the decision to the database.
     """
-    study = _open(name, storage)
-    decisions = study.ask(1 if n is None else n, unavailable=[_label(study, text) for text in unavailable or []])
+    study = open_study(name, storage)
+    said = dict(text.partition("=")[::2] for text in metadata or [])
+    off = [label_of(study, text) for text in unavailable or []]
+    decisions = study.ask(1 if n is None else n, unavailable=off, metadata=said)
     if as_json:
         print_json({"decisions": [_as_dict(decision, explain) for decision in decisions]})
         return
@@ -195,39 +221,34 @@ def ask(
 
 @app.command()
 def tell(
-    name: _Name,
+    name: StudyName,
     decision: Annotated[int, typer.Argument(help="The number of the decision, as ask printed it.")],
     outcomes: Annotated[
         list[str] | None,
         typer.Argument(
-            help="'ARM=OUTCOME' in quotes, one for each arm that was played; leave them out if no arm was played."
+            help="'ARM=OUTCOME' in quotes, one for each arm that was played; see --nothing-played if none was."
         ),
     ] = None,
+    nothing_played: Annotated[
+        bool, typer.Option("--nothing-played", help="No arm of the decision was played.")
+    ] = False,
     more: Annotated[
         bool, typer.Option("--more", help="Outcomes of other arms of this decision will be told later.")
     ] = False,
-    storage: _Storage = _DEFAULT,
-    as_json: _Json = False,
+    storage: StorageOption = DEFAULT,
+    as_json: JsonOption = False,
 ) -> None:
     """Tell a study the outcomes of a decision.
 
     Writes them to the database. Arms that are left out count as not played, unless --more is given. Telling the same
     again changes nothing.
     """
-    study = _open(name, storage)
-    told: dict[Any, float] = {}
-    for text in outcomes or []:
-        arm, equals, number = text.rpartition("=")
-        try:
-            value = float(number)
-        except ValueError:
-            equals = ""
-        if not equals:
-            raise InputError(f"outcomes must look like ARM=NUMBER, as in 'a->b=0.9', got {text!r}")
-        label = _label(study, arm)
-        if label in told:
-            raise InputError(f"outcomes must name each arm once, got {arm!r} twice")
-        told[label] = value
+    study = open_study(name, storage)
+    told = {label_of(study, arm): value for arm, value in numbers_by_name("outcomes", outcomes or []).items()}
+    if not told and not more and not nothing_played:
+        raise InputError("outcomes must be given, as in 'a->b=0.9'; if no arm was played, say so with --nothing-played")
+    if told and nothing_played:
+        raise InputError("--nothing-played does not go with outcomes; leave out one of them")
     news = study.tell(decision, told, final=not more)
     if as_json:
         print_json({"decision": decision, "new": news, "round": study.policy.round})
@@ -237,15 +258,15 @@ def tell(
 
 @app.command()
 def show(
-    name: _Name,
+    name: StudyName,
     decision: Annotated[
         int | None, typer.Option(help="The number of a decision to explain; by default the arms are shown.")
     ] = None,
     plot: Annotated[
         Path | None, typer.Option(help="A file to draw a figure to, as PNG and SVG; by default no figure.")
     ] = None,
-    storage: _Storage = _DEFAULT,
-    as_json: _Json = False,
+    storage: StorageOption = DEFAULT,
+    as_json: JsonOption = False,
 ) -> None:
     """Show what a study has learnt about its arms, or why it made a decision.
 
@@ -253,7 +274,7 @@ def show(
     """
     from rising_bandits.studies.reports.explain import HEADINGS
 
-    study = _open(name, storage)
+    study = open_study(name, storage)
     written: list[str] = []
     if decision is not None:
         found = study.explain(decision)
@@ -280,6 +301,18 @@ def show(
             "unlisted": study.unlisted,
             "retired": [str(label) for label in study.retired],
         }
+        settings = study.settings
+        names = {key: str(label) for label, key in study.keys().items()}
+        facts |= {
+            "scale": settings.scale.spec(),
+            "horizon": settings.horizon,
+            "horizon_passed": settings.passed,
+            "expires": settings.expires,
+            "spread": settings.spread,
+            "least": {names.get(key, str(key)): share for key, share in settings.least},
+            "shares": dict(settings.shares),
+            "clipped": {str(label): count for label, count in study.clipped().items()},
+        }
         if as_json:
             print_json({**facts, "arms": [dict(arm.__dict__) for arm in known], "figures": written})
         else:
@@ -290,6 +323,12 @@ def show(
             waiting = f"at least {waiting}" if facts["unlisted"] else waiting
             retired = f", retired: {', '.join(facts['retired'])}" if facts["retired"] else ""
             out.print(f"round {facts['round']}, {waiting}{retired}", soft_wrap=True)
+            horizon = "no horizon" if settings.horizon is None else f"horizon {settings.horizon}"
+            expiry = "decisions never expire"
+            if settings.expires is not None:
+                expiry = f"decisions expire after {settings.expires:g} s"
+            clipped = f", {sum(facts['clipped'].values())} outcomes clipped" if facts["clipped"] else ""
+            out.print(f"{settings.scale!r}, {horizon}, {expiry}{clipped}", soft_wrap=True)
     if not as_json:
         for path in written:
             out.print(f"figure: {path}", soft_wrap=True)
@@ -297,17 +336,17 @@ def show(
 
 @app.command()
 def export(
-    name: _Name,
+    name: StudyName,
     file: Annotated[Path, typer.Argument(help="The file to write, with the suffix .parquet or .jsonl.")],
     history: Annotated[
         bool,
         typer.Option("--history", help="Write one row per outcome, for analysis; by default the whole log is written."),
     ] = False,
-    storage: _Storage = _DEFAULT,
-    as_json: _Json = False,
+    storage: StorageOption = DEFAULT,
+    as_json: JsonOption = False,
 ) -> None:
     """Write a study to a file: its whole log, which import reads again, or with --history its outcomes."""
-    study = _open(name, storage)
+    study = open_study(name, storage)
     if history:
         study.export_history(file)
     else:
@@ -322,8 +361,8 @@ def export(
 def import_study(
     file: Annotated[Path, typer.Argument(help="A file that rising study export wrote.")],
     name: Annotated[str | None, typer.Option(help="The name of the new study; by default the one it had.")] = None,
-    storage: _Storage = _DEFAULT,
-    as_json: _Json = False,
+    storage: StorageOption = DEFAULT,
+    as_json: JsonOption = False,
 ) -> None:
     """Create a study from an exported file. Writes it to the database."""
     from rising_bandits import studies
@@ -336,7 +375,7 @@ def import_study(
 
 
 @app.command("list")
-def list_studies(storage: _Storage = _DEFAULT, as_json: _Json = False) -> None:
+def list_studies(storage: StorageOption = DEFAULT, as_json: JsonOption = False) -> None:
     """List the names of the studies in a database. Writes nothing."""
     from rising_bandits import studies
 
@@ -348,16 +387,22 @@ def list_studies(storage: _Storage = _DEFAULT, as_json: _Json = False) -> None:
         out.print(name, soft_wrap=True)
 
 
-def _open(name: str, storage: str) -> Study:
+def open_study(name: str, storage: str) -> Study:
     """Open an existing study."""
     from rising_bandits import studies
 
     return studies.open(name, storage=storage)
 
 
-def _label(study: Study, text: str) -> Any:
+def label_of(study: Study, text: str) -> Any:
     """The label of the arm that a text on the command line means; labels need not be texts."""
     return next((label for label in study.problem.labels if str(label) == text), text)
+
+
+def _by_label(problem: Problem, name: str, texts: list[str] | None) -> dict[Any, float]:
+    """Numbers by the label of an arm, from texts such as ``a->b=12``."""
+    labels = {str(label): label for label in problem.labels}
+    return {labels.get(arm, arm): value for arm, value in numbers_by_name(name, texts or []).items()}
 
 
 def _as_dict(decision: Decision, explain: bool) -> dict[str, Any]:
@@ -371,5 +416,7 @@ def _as_dict(decision: Decision, explain: bool) -> dict[str, Any]:
         "super_arm": [str(label) for label in decision.super_arm],
         "asked_at": time(decision.asked_at),
         "expires_at": time(decision.expires_at),
+        "source": decision.source,
+        "metadata": decision.metadata,
     }
     return {**data, "explanation": decision.explain().to_dict()} if explain else data

@@ -105,7 +105,7 @@ def diagnose(
     """
     from rising_bandits.theory import diagnose as ask
 
-    found = ask(_read(file), level=level)
+    found = ask(read_table(file), level=level)
     written = []
     if plot is not None:
         from rising_bandits.plots import plot_diagnosis
@@ -119,7 +119,7 @@ def diagnose(
         out.print(f"figure: {path}", soft_wrap=True)
 
 
-def _read(file: Path) -> Any:
+def read_table(file: Path) -> Any:
     """The table in a CSV or Parquet file."""
     if not file.is_file():
         raise InputError(f"file must be a CSV or Parquet file, but {str(file)!r} does not exist")

@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from rising_bandits.cli.output import out, print_json
-from rising_bandits.cli.study import _DEFAULT, _Json, _Storage
+from rising_bandits.cli.study import DEFAULT, JsonOption, StorageOption
 
 
-def check(storage: _Storage = _DEFAULT, as_json: _Json = False) -> None:
+def check(storage: StorageOption = DEFAULT, as_json: JsonOption = False) -> None:
     """Check that a database of studies is whole.
 
     Every event is compared with its checksum. Writes nothing. Exits with code 1 if something is wrong, and names the
@@ -30,8 +30,8 @@ def check(storage: _Storage = _DEFAULT, as_json: _Json = False) -> None:
 def backup(
     file: Annotated[Path, typer.Argument(help="The SQLite file to write.")],
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file that is there.")] = False,
-    storage: _Storage = _DEFAULT,
-    as_json: _Json = False,
+    storage: StorageOption = DEFAULT,
+    as_json: JsonOption = False,
 ) -> None:
     """Copy a database of studies to a SQLite file, also while it is in use.
 

@@ -14,6 +14,7 @@ True
 from __future__ import annotations
 
 from rising_bandits.studies import _extra as _extra
+from rising_bandits.studies import aio
 from rising_bandits.studies.library import create, delete, load, names, open  # noqa: A004
 from rising_bandits.studies.reports.compare import Comparison, Difference
 from rising_bandits.studies.reports.explain import Choice, Explanation, Reason
@@ -38,6 +39,7 @@ __all__ = [
     "Replay",
     "Scale",
     "Study",
+    "aio",
     "backup",
     "check",
     "create",

@@ -95,6 +95,11 @@ class Calls:
             policy.rng = fold.settings.rng(fold.decisions + 1)
             return policy
 
+    def keys(self) -> dict[Label, int]:
+        """Return the key of every arm of the problem, by label. A key never changes, even if the problem does."""
+        with self._log.look() as (fold, _):
+            return dict(zip(fold.arms.problem.labels, fold.arms.keys, strict=True))
+
     def _id(self, decision: int | Decision) -> int:
         """The id of a decision; refuses a decision of another study."""
         if not isinstance(decision, Decision):

@@ -1,0 +1,242 @@
+"""``rising study``: commands that change a study, and that compare it with others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rising_bandits.cli.output import out, print_json
+from rising_bandits.cli.problems import make_problem, numbers_by_name
+from rising_bandits.cli.study import DEFAULT, JsonOption, StorageOption, StudyName, label_of, open_study, read_scale
+from rising_bandits.cli.theory import read_table
+from rising_bandits.errors import InputError
+from rising_bandits.experiments.plan import make_policy, parse_policy
+
+_Arms = Annotated[
+    list[str], typer.Argument(help="Arms in quotes; or workers, jobs or nodes, which stand for all of their arms.")
+]
+
+
+def _done(as_json: bool, name: str, what: str, **facts: Any) -> None:
+    """Say what was done."""
+    if as_json:
+        print_json({"study": name, **facts})
+    else:
+        out.print(f"{name}: {what}", soft_wrap=True)
+
+
+def delete(
+    name: StudyName,
+    yes: Annotated[bool, typer.Option("--yes", help="Really delete it; without this, nothing is deleted.")] = False,
+    storage: StorageOption = DEFAULT,
+    as_json: JsonOption = False,
+) -> None:
+    """Delete a study with everything it was told. It cannot be brought back, so --yes is needed."""
+    from rising_bandits import studies
+
+    if not yes:
+        raise InputError(f"--yes must be given to delete study {name!r} with everything it was told")
+    studies.delete(name, storage=storage)
+    _done(as_json, name, "deleted", deleted=True)
+
+
+def retire(name: StudyName, arms: _Arms, storage: StorageOption = DEFAULT, as_json: JsonOption = False) -> None:
+    """Stop using some arms until they are restored. What is known about them is kept."""
+    _change(name, "retire", arms, storage, as_json)
+
+
+def restore(name: StudyName, arms: _Arms, storage: StorageOption = DEFAULT, as_json: JsonOption = False) -> None:
+    """Use retired arms again."""
+    _change(name, "restore", arms, storage, as_json)
+
+
+def reset(name: StudyName, arms: _Arms, storage: StorageOption = DEFAULT, as_json: JsonOption = False) -> None:
+    """Forget the plays of some arms, because the things behind them were replaced."""
+    _change(name, "reset", arms, storage, as_json)
+
+
+def _change(name: str, what: str, arms: list[str], storage: str, as_json: bool) -> None:
+    """Call a method of a study that takes labels."""
+    with open_study(name, storage) as study:
+        getattr(study, what)([label_of(study, arm) for arm in arms])
+        retired = [str(label) for label in study.retired]
+    shown = f"{what} {', '.join(arms)}" + (f"; retired now: {', '.join(retired)}" if retired else "")
+    _done(as_json, name, shown, arms=arms, retired=retired)
+
+
+def set_problem(
+    name: StudyName,
+    edges: Annotated[Path | None, typer.Option(help="A CSV file of edges, as in create.")] = None,
+    source: Annotated[str | None, typer.Option(help="The node where paths begin.")] = None,
+    target: Annotated[str | None, typer.Option(help="The node where paths end.")] = None,
+    workers: Annotated[str | None, typer.Option(help="The workers, separated by commas.")] = None,
+    jobs: Annotated[str | None, typer.Option(help="The jobs, separated by commas.")] = None,
+    arms: Annotated[str | None, typer.Option(help="The arms, separated by commas.")] = None,
+    k: Annotated[int | None, typer.Option("--k", help="How many of --arms are chosen at a time.")] = None,
+    problem: Annotated[Path | None, typer.Option(help="A JSON file that holds what problem.spec() returns.")] = None,
+    reward: Annotated[str | None, typer.Option(help="How the values of the arms are combined, as in create.")] = None,
+    storage: StorageOption = DEFAULT,
+    as_json: JsonOption = False,
+) -> None:
+    """Decide about another problem from now on. Arms with the same name stay the same arms.
+
+    Arms that the new problem lacks are forgotten. To keep what is known about them, use retire.
+    """
+    described = make_problem(
+        problem=problem, edges=edges, source=source, target=target, workers=workers, jobs=jobs, arms=arms, k=k,
+        reward=reward,
+    )  # fmt: skip
+    with open_study(name, storage) as study:
+        study.set_problem(described)
+    _done(as_json, name, repr(described), arms=[str(label) for label in described.labels])
+
+
+def import_plays(
+    name: StudyName,
+    file: Annotated[Path, typer.Argument(help="A CSV or Parquet file with the columns arm, play and outcome.")],
+    rounds: Annotated[
+        int | None, typer.Option(help="How many rounds these plays took; by default as few as possible.")
+    ] = None,
+    storage: StorageOption = DEFAULT,
+    as_json: JsonOption = False,
+) -> None:
+    """Add plays that were made elsewhere. Plays that are imported twice count twice."""
+    with open_study(name, storage) as study:
+        count = study.import_plays(read_table(file), rounds=rounds)
+    _done(as_json, name, f"{count} plays added", plays=count)
+
+
+def replay(
+    name: StudyName,
+    policy: Annotated[str, typer.Argument(help="The other policy, such as 'sw-cucb(window=100)'.")],
+    storage: StorageOption = DEFAULT,
+    as_json: JsonOption = False,
+) -> None:
+    """Make the decisions of a study again with another policy. Writes nothing."""
+    with open_study(name, storage) as study:
+        found = study.replay(make_policy(*parse_policy(policy)))
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        out.print(str(found), soft_wrap=True)
+
+
+def set_policy(
+    name: StudyName,
+    policy: Annotated[
+        str | None,
+        typer.Argument(help="The policy, such as 'crucb(sigma=0.05)'; by default the one that the guide recommends."),
+    ] = None,
+    storage: StorageOption = DEFAULT,
+    as_json: JsonOption = False,
+) -> None:
+    """Let another policy decide from now on. It learns the whole log first."""
+    from rising_bandits import policies
+
+    with open_study(name, storage) as study:
+        settings = study.settings
+        new = policies.recommended(study.problem, settings.horizon) if policy is None else None
+        study.set_policy(new if new is not None else make_policy(*parse_policy(str(policy))))
+        shown = repr(study.policy)
+    _done(as_json, name, shown, policy=shown)
+
+
+def set_scale(
+    name: StudyName,
+    scale: Annotated[str, typer.Argument(help="The scale, such as 'range(low=0, high=200, clip=True)'.")],
+    storage: StorageOption = DEFAULT,
+    as_json: JsonOption = False,
+) -> None:
+    """Use another scale from now on. All values are computed again from the outcomes."""
+    with open_study(name, storage) as study:
+        study.set_scale(read_scale(scale, {}))
+        shown = study.scale
+    _done(as_json, name, repr(shown), scale=shown.spec())
+
+
+def set_horizon(
+    name: StudyName,
+    horizon: Annotated[str, typer.Argument(help="How many rounds there will be, from the first one on; or 'none'.")],
+    storage: StorageOption = DEFAULT,
+    as_json: JsonOption = False,
+) -> None:
+    """Set how many rounds there will be."""
+    if horizon != "none" and not horizon.isdecimal():
+        raise InputError(f"horizon must be a number of rounds or 'none', got {horizon!r}")
+    rounds = None if horizon == "none" else int(horizon)
+    with open_study(name, storage) as study:
+        study.set_horizon(rounds)
+    _done(as_json, name, f"horizon {horizon}", horizon=rounds)
+
+
+def set_expiry(
+    name: StudyName,
+    seconds: Annotated[str, typer.Argument(help="Seconds after which a decision can no longer be told; or 'none'.")],
+    storage: StorageOption = DEFAULT,
+    as_json: JsonOption = False,
+) -> None:
+    """Set how long a decision can be told. It holds for open decisions too."""
+    try:
+        expires = None if seconds == "none" else float(seconds)
+    except ValueError:
+        raise InputError(f"seconds must be a number or 'none', got {seconds!r}") from None
+    with open_study(name, storage) as study:
+        study.set_expiry(expires)
+    _done(
+        as_json, name, f"decisions expire after {seconds} s" if expires else "decisions never expire", expires=expires
+    )
+
+
+def record(
+    name: StudyName,
+    outcomes: Annotated[list[str], typer.Argument(help="'ARM=OUTCOME' in quotes, for each arm that was played.")],
+    source: Annotated[str, typer.Option(help="The name of who decided, such as today.")],
+    unplayed: Annotated[
+        list[str] | None, typer.Option(help="An arm of the decision that was not played. Can be given several times.")
+    ] = None,
+    storage: StorageOption = DEFAULT,
+    as_json: JsonOption = False,
+) -> None:
+    """Learn from a decision that was made elsewhere, for example by the rule that decides today."""
+    with open_study(name, storage) as study:
+        told = {label_of(study, arm): value for arm, value in numbers_by_name("outcomes", outcomes).items()}
+        super_arm = [*told, *(label_of(study, arm) for arm in unplayed or [])]
+        made = study.record(super_arm, told, source=source)
+    _done(as_json, name, f"decision {made.id} of {source} noted", decision=made.id, source=source)
+
+
+def compare(
+    name: StudyName,
+    source: Annotated[str, typer.Argument(help="The name of the rule or source to compare the study with.")],
+    level: Annotated[float, typer.Option(help="The confidence level of the interval.")] = 0.95,
+    storage: StorageOption = DEFAULT,
+    as_json: JsonOption = False,
+) -> None:
+    """Say which earned more: the study, or a rule or source of your own. Writes nothing."""
+    with open_study(name, storage) as study:
+        found = study.compare(source, level=level)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        out.print(str(found), soft_wrap=True)
+
+
+COMMANDS: dict[str, Callable[..., None]] = {
+    "record": record,
+    "compare": compare,
+    "replay": replay,
+    "retire": retire,
+    "restore": restore,
+    "reset": reset,
+    "set-problem": set_problem,
+    "set-policy": set_policy,
+    "set-scale": set_scale,
+    "set-horizon": set_horizon,
+    "set-expiry": set_expiry,
+    "import-plays": import_plays,
+    "delete": delete,
+}
+"""The commands of this module by name."""
