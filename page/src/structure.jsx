@@ -27,7 +27,7 @@ export function Structure({ structure, labels, arms, chosen, retired, unit, onPi
     return {
       tooltip: { formatter: (event) => (event.dataType === "edge" ? escape(event.data.said) : escape(event.name)) },
       series: [{
-        type: "graph", layout: "none", roam: true, scaleLimit: { min: 0.5, max: 12 }, left: "12%", right: "12%", top: 24, bottom: 24,
+        type: "graph", layout: "none", roam: true, preserveAspect: "contain", scaleLimit: { min: 0.5, max: 12 }, left: "12%", right: "12%", top: 24, bottom: 24,
         symbolSize: many ? 5 : 13, edgeSymbol: ["none", structure.directed ? "arrow" : "none"], edgeSymbolSize: many ? 4 : 7,
         label: { show: !many, position: structure.kind === "matching" ? "bottom" : "top", color: look.ink, fontSize: 11, width: 90, overflow: "truncate" },
         itemStyle: { color: look.card, borderColor: look.ink, borderWidth: 1.4 },

@@ -265,7 +265,7 @@ class Sessions:
         """An open session of the same token."""
         found = self._open.get(name)
         if found is None or found.holder != grant.name:
-            raise StorageError("the transaction is over; nothing was acknowledged")
+            raise Refused(409, "the transaction is over; nothing was acknowledged", error="StorageError")
         return found
 
     def over(self, session: Session) -> None:

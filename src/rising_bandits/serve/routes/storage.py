@@ -50,7 +50,16 @@ async def begin_transaction(call: Call) -> Any:
     return Begun(session, now)
 
 
-@operation("POST", "/v1/storage/call", right="storage", tag=_TAG, body=StorageCall, answer=Results, limited=False)
+@operation(
+    "POST",
+    "/v1/storage/call",
+    right="storage",
+    tag=_TAG,
+    body=StorageCall,
+    answer=Results,
+    statuses=(409,),
+    limited=False,
+)
 async def call_storage(call: Call) -> Any:
     """Call methods of a transaction, and end it."""
     wanted: StorageCall = call.body
