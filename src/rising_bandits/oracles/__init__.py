@@ -16,6 +16,7 @@ from rising_bandits.oracles.capacities import CapacityMatchings
 from rising_bandits.oracles.costs import CostPaths
 from rising_bandits.oracles.dag import DagPaths
 from rising_bandits.oracles.explicit import ExplicitSets
+from rising_bandits.oracles.families import Families
 from rising_bandits.oracles.groups import GroupChoices
 from rising_bandits.oracles.ksets import KSubsets
 from rising_bandits.oracles.linear import LinearSets
@@ -29,6 +30,7 @@ __all__ = [
     "CostPaths",
     "DagPaths",
     "ExplicitSets",
+    "Families",
     "GroupChoices",
     "KSubsets",
     "LinearSets",
@@ -47,6 +49,7 @@ _TYPES: dict[str, type[SuperArmOracle]] = {
         CostPaths,
         DagPaths,
         ExplicitSets,
+        Families,
         GroupChoices,
         KSubsets,
         LinearSets,

@@ -51,6 +51,8 @@ class SuperArmOracle(ABC):
     """Names of the rewards that `solve` maximises exactly."""
     note: str = ""
     """One line for the user on how exact the solver is."""
+    choices: tuple[str, ...] = ()
+    """The names of the families of which a decision may choose one; empty if there is only one family."""
 
     @abstractmethod
     def best(self, weights: Floats) -> Sequence[int] | Ints:
@@ -76,6 +78,21 @@ class SuperArmOracle(ABC):
         arms
             Arm numbers in any order.
         """
+
+    def among(self, choice: str) -> SuperArmOracle:
+        """The oracle of one family of super arms, over the same base arms.
+
+        Parameters
+        ----------
+        choice
+            One of ``choices``.
+
+        Raises
+        ------
+        InputError
+            There is no such family.
+        """
+        raise InputError(f"among must not be given: {type(self).__name__} has only one family, got {choice!r}")
 
     def kernel(self) -> Any:
         """The solver's state for compiled code, or None if the oracle can only be solved in Python."""

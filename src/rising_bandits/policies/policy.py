@@ -319,6 +319,31 @@ class Policy(ABC):
         """Copy what another policy knows about each arm; ``origin`` is -1 for arms that start without plays."""
         return
 
+    def among(self, choice: str | tuple[Any, Any]) -> Self:
+        """Make a copy that decides among one family of super arms only, with all that this policy knows.
+
+        Parameters
+        ----------
+        choice
+            One of ``problem.choices``, such as ``"a->d"``, or the pair ``("a", "d")``.
+
+        Returns
+        -------
+        Policy
+            The copy. Tell outcomes to this policy, not to the copy.
+
+        >>> import rising_bandits as rb
+        >>> links = [("a", "b"), ("b", "c"), ("a", "c")]
+        >>> policy = rb.SWCUCB(window=10)
+        >>> policy.start(rb.problems.Routes(links, [("a", "c"), ("a", "b")]), rng=0)
+        >>> arms = policy.among(("a", "b")).select()
+        >>> policy.problem.labels_of(arms)
+        ['a->b']
+        >>> policy.observe(arms, [0.5])
+        """
+        self._check_started()
+        return self.rebase(self.problem.among(choice), np.arange(self.problem.n_arms))
+
     def copy(self) -> Self:
         """Make an independent copy, which continues bit for bit. Both share the problem."""
         return copy.deepcopy(self, {id(problem := getattr(self, "problem", None)): problem})

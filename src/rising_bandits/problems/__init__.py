@@ -12,6 +12,7 @@ from rising_bandits.problems.graphs import ShortestPath, SpanningTree
 from rising_bandits.problems.groups import Knapsack, OneOfEach
 from rising_bandits.problems.matching import Matching
 from rising_bandits.problems.rewards import Reward
+from rising_bandits.problems.routes import Routes
 from rising_bandits.problems.sets import Explicit, KMax, LinearConstraints, TopK
 from rising_bandits.problems.tasks import Task
 
@@ -30,6 +31,7 @@ __all__ = [
     "OneOfEach",
     "Problem",
     "Reward",
+    "Routes",
     "ShortestPath",
     "SpanningTree",
     "Task",

@@ -163,6 +163,27 @@ class Problem:
                 raise InputError(f"arms must be numbers from 0 to {self.n_arms - 1}, got {arm}")
         return [self.labels[arm] for arm in numbers]
 
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The names of the families of which a decision may choose one; empty if there is only one family."""
+        return self.oracle.choices
+
+    def among(self, choice: str | tuple[Label, Label]) -> Problem:
+        """The same base arms with one family of super arms, such as the paths between one pair of nodes.
+
+        Parameters
+        ----------
+        choice
+            One of ``choices``, such as ``"a->d"``, or the pair ``("a", "d")``.
+
+        Raises
+        ------
+        InputError
+            There is no such family.
+        """
+        part = self.oracle.among(choice_name(choice))
+        return Problem(part, self.reward, self.labels, self._number)
+
     def mask(self, labels: Iterable[Label]) -> npt.NDArray[np.bool_]:
         """A mask for `SuperArmOracle.solve` and `Policy.select` that forbids some arms.
 
@@ -311,3 +332,16 @@ def label_list(name: str, value: int | Sequence[Label]) -> list[Label]:
     if not labels:
         raise InputError(f"{name} must hold at least one label, got none")
     return labels
+
+
+def choice_name(choice: object) -> str:
+    """The name of a family: a text, or a pair of a source and a target.
+
+    >>> choice_name(("a", "d"))
+    'a->d'
+    """
+    if isinstance(choice, tuple) and len(choice) == 2:
+        return f"{choice[0]}->{choice[1]}"
+    if not isinstance(choice, str):
+        raise InputError(f"among must be the name of a family, or a pair of a source and a target, got {choice!r}")
+    return choice

@@ -10,7 +10,7 @@ import numpy as np
 from rising_bandits import _checks
 from rising_bandits._checks import Ints
 from rising_bandits.errors import InputError
-from rising_bandits.problems.base import Label, Problem
+from rising_bandits.problems.base import Label, Problem, choice_name
 from rising_bandits.studies.calls.base import Decision
 from rising_bandits.studies.calls.setting import Setting
 from rising_bandits.studies.log.deciding import Decider
@@ -59,6 +59,7 @@ class Asking(Setting):
         n: None = None,
         *,
         unavailable: Iterable[Label] = (),
+        among: str | tuple[Any, Any] | None = None,
         metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
     ) -> Decision: ...
@@ -68,6 +69,7 @@ class Asking(Setting):
         n: int,
         *,
         unavailable: Iterable[Label] = (),
+        among: str | tuple[Any, Any] | None = None,
         metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
     ) -> list[Decision]: ...
@@ -76,6 +78,7 @@ class Asking(Setting):
         n: int | None = None,
         *,
         unavailable: Iterable[Label] = (),
+        among: str | tuple[Any, Any] | None = None,
         metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
     ) -> Decision | list[Decision]:
@@ -88,6 +91,9 @@ class Asking(Setting):
         unavailable
             What may not be used this time, for example because a link is down now: labels of arms, or names of workers,
             jobs or nodes, which stand for all of their arms.
+        among
+            For a problem with several families of super arms, such as `Routes`: the one to choose from, as in
+            ``("a", "d")`` for the paths from a to d. None for all families.
         metadata
             What you want to find again beside the decision, such as ``{"flow": "video"}``: plain data that JSON can
             hold. It is stored, and shown in the history. It has no influence on the decision.
@@ -115,6 +121,8 @@ class Asking(Setting):
         said: dict[str, Any] = {} if key is None else {"key": key}
         if metadata:
             said["meta"] = check_metadata(metadata)
+        if among is not None:
+            said["among"] = choice_name(among)
         while True:
             with self._log.turn() as turn:
                 if not self._horizon_passes(turn):
@@ -130,7 +138,7 @@ class Asking(Setting):
         """Add the events of some decisions; ``said`` is added to the body of each."""
         fold = turn.fold
         blocked = self._log.keys(fold, unavailable)
-        decider = Decider(fold, fold.settings, turn.now, blocked)
+        decider = Decider(fold, fold.settings, turn.now, blocked, said.get("among"))
         keys, off = fold.arms.keys, {"off": blocked} if blocked else {}
         for number in range(fold.decisions + 1, fold.decisions + 1 + count):
             body: dict[str, Any] = {}
@@ -143,23 +151,24 @@ class Asking(Setting):
                 if forced is not None:
                     body["least"] = keys[forced]
             else:
-                arms, body["by"] = self._by_rule(fold, drawn, blocked), drawn
+                arms, body["by"] = self._by_rule(fold, drawn, blocked, said.get("among")), drawn
             decider.take(arms, own=drawn is None)
             turn.add("ask", {"arms": fold.arms.in_order(arms), **off, **body, **said}, number)
 
-    def _by_rule(self, fold: Fold, name: str, blocked: list[int]) -> Ints:
+    def _by_rule(self, fold: Fold, name: str, blocked: list[int], among: str | None) -> Ints:
         """The super arm that a rule of the user's chooses, checked like any input."""
         problem, rule = fold.arms.problem, self._rules[name]
+        if among is not None:
+            problem = problem.among(among)
         off = frozenset(fold.labels[key] for key in fold.retired.union(blocked) if key in fold.arms.arm_of)
         labels = rule(problem, off) if callable(rule) else rule
-        arms = self._super_arm(fold, f"the rule {name!r} must return", labels)
+        arms = self._super_arm(problem, f"the rule {name!r} must return", labels)
         if not off.isdisjoint(problem.labels_of(arms)):
             raise InputError(f"the rule {name!r} must not use arms that are unavailable or retired, got {labels!r}")
         return arms
 
-    def _super_arm(self, fold: Fold, wanted: str, labels: Any) -> Ints:
+    def _super_arm(self, problem: Problem, wanted: str, labels: Any) -> Ints:
         """The arms of a super arm that is given by labels, ascending."""
-        problem = fold.arms.problem
         arms = np.sort(problem.arms_of(_checks.labels(f"{wanted} a super arm, which", labels)))
         if arms.size == 0 or len(set(arms.tolist())) < arms.size or not problem.oracle.is_feasible(arms):
             raise InputError(f"{wanted} the labels of a feasible super arm, got {labels!r}")
@@ -242,7 +251,7 @@ class Asking(Setting):
         said: dict[str, Any] = {"meta": check_metadata(metadata)} if metadata else {}
         with self._log.turn() as turn:
             fold = turn.fold
-            arms = self._super_arm(fold, "super_arm must be", labels)
+            arms = self._super_arm(fold.arms.problem, "super_arm must be", labels)
             event = turn.add("ask", {"arms": fold.arms.in_order(arms), "by": source, **said}, fold.decisions + 1)
             body = tell_body(fold, asked(event), outcomes, fold.settings.scale, final=True, late=None)
             assert body is not None

@@ -136,7 +136,7 @@ class Reporting(Calls):
             ask = reader.of_decision(self._log.number, entry.decision)[0]
             then = self._log.before(reader, ask.seq)
             mask = then.mask(ask.body.get("off", ()))
-            policy = Decider(then, then.settings, ask.at, ask.body.get("off", ())).policy.copy()
+            policy = Decider(then, then.settings, ask.at, ask.body.get("off", ()), ask.body.get("among")).policy.copy()
             arms = then.arms.numbers(ask.body["arms"])
             notes = self._notes(then, ask)
             scale = then.settings.scale

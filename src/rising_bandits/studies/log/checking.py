@@ -82,7 +82,10 @@ def _check_ask(fold: Fold, event: Event) -> None:
         raise InputError(f"the next decision must be {fold.decisions + 1}, got {event.decision!r}")
     keys = _known(fold, event.body["arms"])
     arms = fold.arms.numbers(keys)
-    if not fold.arms.problem.oracle.is_feasible(arms):
+    oracle = fold.arms.problem.oracle
+    if "among" in event.body:
+        oracle = oracle.among(event.body["among"])
+    if not oracle.is_feasible(arms):
         raise InputError(f"the arms {_named(fold, keys)} are not a feasible super arm")
     off = fold.retired.union(_known(fold, event.body.get("off", []), distinct=False))
     _check_said(fold, event.body)

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rising_bandits._checks import Ints
-from rising_bandits.policies.levels import RulePolicy
+from rising_bandits.policies.levels import RulePolicy, SuperArmPolicy
 from rising_bandits.policies.policy import Policy
 from rising_bandits.policies.rules.operations import update
 from rising_bandits.policies.rules.terms import AVERAGE
+from rising_bandits.policies.underway import Underway
 from rising_bandits.studies.log.fold import Fold
 from rising_bandits.studies.log.least import Duties, through
 
@@ -32,16 +33,27 @@ class Decider:
         The time, in seconds since 1970.
     off
         The keys of arms that may not be used.
+    among
+        The family of super arms to choose from, for a problem with several; None for all.
     """
 
-    def __init__(self, fold: Fold, settings: Settings, now: float, off: Sequence[int] = ()) -> None:
+    def __init__(
+        self, fold: Fold, settings: Settings, now: float, off: Sequence[int] = (), among: str | None = None
+    ) -> None:
         self._settings = settings
         self._mask = fold.mask(off)
         self._underway = fold.underway(settings, now)
         self.policy: Policy = fold.live.policy
         """The policy that chooses: the live one, or a copy that has seen the open decisions as expected."""
-        if settings.spread:
+        if among is not None:
+            self.policy = self.policy.among(among)
+            if isinstance(self.policy, SuperArmPolicy):
+                # Such a policy counts only super arms of its own family.
+                mine, every = self.policy.problem.oracle, self._underway
+                self._underway = Underway(lambda: [arms for arms in every if mine.is_feasible(arms)])
+        elif settings.spread:
             self.policy = self.policy.copy()
+        if settings.spread:
             for arms in self._underway:
                 expect(self.policy, arms)
         arm_of = fold.arms.arm_of

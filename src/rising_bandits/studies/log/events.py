@@ -2,7 +2,8 @@
 
 ======== ========================================================================
 problem  a new problem: its spec, its labels, and the keys of its arms
-ask      a decision: the keys of its arms, and of the arms that were unavailable; the key of the call, if it has one
+ask      a decision: the keys of its arms, and of the arms that were unavailable; the key of the call and the family
+         of super arms that was asked for, if there is one
 piece    some outcomes of a decision; more may follow
 tell     the last outcomes of a decision, which closes it
 retire   arms that are not used until they are restored

@@ -120,7 +120,9 @@ def _agreement(log: Log, first: Event, events: list[Event], policy: Policy, now:
                 # A rule of the user's decided, so there is nothing to agree with.
                 fold.apply(event)
                 continue
-            arms, _ = Decider(fold, settings, event.at, event.body.get("off", ())).choose(event.decision)
+            asked = event.body
+            decider = Decider(fold, settings, event.at, asked.get("off", ()), asked.get("among"))
+            arms, _ = decider.choose(event.decision)
             compared += 1
             agreed += set(arms.tolist()) == {fold.arms.arm_of[key] for key in event.body["arms"]}
         elif event.kind == "set":
@@ -148,6 +150,7 @@ def _blocked(events: list[Event]) -> dict[int, list[int]]:
 def _own_way(log: Log, first: Event, events: list[Event], policy: Policy, now: Fold) -> dict[str, Any]:
     """Let a policy play its own way, one round for each round of the log; return entries of `Replay`."""
     problem, blocked = policy.problem, _blocked(events)
+    among = {event.decision: event.body["among"] for event in events if event.kind == "ask" and "among" in event.body}
     order = list(in_order(first, events, log.resolve, now))
     tapes: list[list[float]] = [[] for _ in range(problem.n_arms)]
     for entry in order:
@@ -166,7 +169,7 @@ def _own_way(log: Log, first: Event, events: list[Event], policy: Policy, now: F
         mask = np.zeros(problem.n_arms, dtype=np.bool_)
         mask[blocked[number]] = True
         policy.rng = log.settings.rng(number)
-        arms = policy.select(mask)
+        arms = (policy.among(among[number]) if number in among else policy).select(mask)
         short = [arm for arm in arms.tolist() if plays[arm] >= len(tapes[arm])]
         if short:
             stopped = str(problem.labels[short[0]])
