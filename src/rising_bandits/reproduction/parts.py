@@ -20,7 +20,6 @@ from rising_bandits.reproduction.report import Part
 from rising_bandits.reproduction.sections import (
     EPSILONS,
     FEWER,
-    FEWEST,
     HALVED,
     REFERENCE,
     SEEDS,
@@ -83,7 +82,7 @@ def table_1_part(section: Section, runs: Sequence[StoredRun], folder: Path) -> P
             "Different from the program: the path solver is exact (the program runs Dijkstra on negative weights), the "
             "optimal constant super arm is found by a solver (the program takes the better of two listed ones, "
             "prefix by "
-            f"prefix), and there are {SEEDS} seeds ({FEWER} on complex tasks).",
+            f"prefix), and there are {SEEDS} seeds.",
         ],
         claims=[
             Claim(
@@ -191,7 +190,7 @@ def task_part(section: Section, runs: Sequence[StoredRun], folder: Path) -> Part
         tables=[
             (
                 f"Means over {max(row.runs for row in summarise(mine))} seeds"
-                + (f" ({FEWEST} of SW-TS)" if name.endswith("-complex") else "")
+                + (f" ({FEWER} of SW-TS)" if name.endswith("-complex") else "")
                 + ". The last two columns compare CRUCB (30 log t) with each "
                 "baseline: p is of the two-sided paired t-test, with Holm's correction",
                 headings,

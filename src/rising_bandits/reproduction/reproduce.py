@@ -22,7 +22,7 @@ from rising_bandits.reproduction import parts, theory_parts
 from rising_bandits.reproduction.index import index_of
 from rising_bandits.reproduction.judging import ALPHA, LEVEL, Claim
 from rising_bandits.reproduction.report import Entry, Part, render
-from rising_bandits.reproduction.sections import FEWER, FEWEST, SECTIONS, SEEDS, Section, sections
+from rising_bandits.reproduction.sections import FEWER, SECTIONS, SEEDS, Section, sections
 
 Maker = Callable[[Section, Sequence[StoredRun], Path], Part | list[Part]]
 _MAKERS: dict[str, Maker] = {
@@ -191,8 +191,8 @@ def _facts(plan: Sequence[RunSpec], runs: Sequence[StoredRun], version: str, sec
         (
             "runs",
             f"{len(plan):,} runs, {rounds:,} rounds; seeds {seeds[0]} to {seeds[-1]}: {SEEDS} of each policy, "
-            f"{FEWER} on complex "
-            f"tasks, where SW-TS has {FEWEST}; one on instances without noise"
+            f"{FEWER} of SW-TS "
+            "on complex tasks; one on instances without noise"
             if plan
             else "none",
         ),
