@@ -194,7 +194,7 @@ def test_a_prior_is_believed_until_plays_say_otherwise(storage, tmp_path):
     study = rb.studies.create("s", FAST, storage=storage, seed=7, scale=Reciprocal(best=1, unit="ms"), prior=prior)
     assert study.ask().super_arm == best
     assert study.plays() == dict.fromkeys(PROBLEM.labels, 0)
-    assert study.policy.plays.tolist() == [10, 10, 20, 20, 10]
+    assert study.policy.plays.tolist() == [50, 50, 20, 20, 50]
     assert study.history().empty
     play(study, 5)
     survives(study, storage, tmp_path)
@@ -203,7 +203,7 @@ def test_a_prior_is_believed_until_plays_say_otherwise(storage, tmp_path):
     study.reset(["a->b"])
     assert study.policy.plays[PROBLEM.index("a->b")] == 0
     study.add_prior({("a", "b"): 10.0})
-    assert study.policy.plays[PROBLEM.index("a->b")] == 10
+    assert study.policy.plays[PROBLEM.index("a->b")] == 50
     for bad in ({"x": 1.0}, {"a->b": 999.0}, {"a->b": (1.0, 0)}, {"a->b": (1.0, 2, 3)}, {"a->b": 1, ("a", "b"): 2}, 5):
         with pytest.raises(rb.InputError):
             rb.studies.create("bad", PROBLEM, storage=storage, scale=MS, prior=bad)
@@ -212,10 +212,15 @@ def test_a_prior_is_believed_until_plays_say_otherwise(storage, tmp_path):
     assert "bad" not in rb.studies.names(storage=storage)
 
 
-def test_a_prior_leaves_the_measured_noise_alone(storage):
-    plain = rb.studies.create("plain", PROBLEM, rb.HorizonCRUCB(), storage=storage, seed=7)
-    believing = rb.studies.create("b", PROBLEM, rb.HorizonCRUCB(), storage=storage, seed=7, prior={"a->b": (0.5, 500)})
-    assert believing.policy._rule.noise.tolist() == plain.policy._rule.noise.tolist()
+def test_a_prior_is_so_many_equal_plays(storage):
+    study = rb.studies.create(
+        "s", PROBLEM, rb.HorizonCRUCB(), storage=storage, seed=7, scale=MS, prior={"a->b": (50, 7)}
+    )
+    policy = rb.HorizonCRUCB()
+    policy.start(PROBLEM, rng=0)
+    policy.absorb(PROBLEM.index("a->b"), [0.75] * 7)
+    assert study.indices().tolist() == policy.indices().tolist()
+    assert study.policy.round == 1
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
@@ -401,3 +406,16 @@ def test_the_event_loop_goes_on_while_a_study_works(storage):
         await again.close()
 
     asyncio.run(work())
+
+
+def test_operators_find_what_happens_in_the_log(storage, caplog):
+    caplog.set_level("INFO", logger="rising_bandits.studies")
+    study = rb.studies.create("s", PROBLEM, storage=storage, seed=7, scale=Range(0, 1, clip=True))
+    for _ in range(12):
+        decision = study.ask()
+        study.tell(decision, {decision.super_arm[0]: 2.0})
+    study.set_policy(rb.CRUCB())
+    said = [record.getMessage() for record in caplog.records]
+    assert sum("was created" in text for text in said) == 1
+    assert sum("has clipped" in text for text in said) == 2
+    assert sum("set policy to 'CRUCB'" in text for text in said) == 1

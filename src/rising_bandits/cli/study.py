@@ -124,7 +124,7 @@ def create(
     prior: Annotated[
         list[str] | None,
         typer.Option(
-            help="What you expect of an arm, as 'ARM=OUTCOME'; it counts as 10 plays. Can be given several times."
+            help="What you expect of an arm, as 'ARM=OUTCOME'; it counts as 50 plays. Can be given several times."
         ),
     ] = None,
     least: Annotated[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 from collections.abc import Callable, Mapping
 from datetime import timedelta
@@ -27,6 +28,7 @@ from rising_bandits.studies.storage.places import connect
 from rising_bandits.studies.storage.urls import DEFAULT
 from rising_bandits.studies.study import Study
 
+_LOGGER = logging.getLogger("rising_bandits.studies")
 Clock = Callable[[], float]
 _ABANDONED = 24 * 3600.0
 """Seconds after which a load that did not end is taken to be left behind."""
@@ -160,6 +162,8 @@ def create(
             number, settings = found[0], Settings.from_dict(found[1])
         else:
             raise InputError(f"name must be new, but there is a study {name!r}; open it, or pass exist_ok=True")
+    if found is None:
+        _LOGGER.info("study %r was created, with the policy %r", name, policy)
     return Study(Log(name, number, settings, database, type(policy), problem))
 
 

@@ -24,7 +24,7 @@ from rising_bandits.studies.scales import Scale, check_kept
 _LOGGER = logging.getLogger("rising_bandits.studies")
 
 
-PRIOR_PLAYS = 10
+PRIOR_PLAYS = 50
 """How many plays a prior is worth if nothing is said."""
 
 
@@ -185,7 +185,7 @@ class Setting(Calls):
         Parameters
         ----------
         prior
-            By label: the outcome that you expect, which counts as 10 plays; or a pair of the outcome and the number of
+            By label: the outcome that you expect, which counts as 50 plays; or a pair of the outcome and the number of
             plays that it is worth, at least 1.
 
         Raises

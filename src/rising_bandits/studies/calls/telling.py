@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -9,8 +10,10 @@ from typing import Any
 from rising_bandits.errors import InputError
 from rising_bandits.problems.base import Label
 from rising_bandits.studies.calls.base import Calls, Decision
-from rising_bandits.studies.log.fold import Entry
+from rising_bandits.studies.log.fold import Entry, Fold
 from rising_bandits.studies.log.telling import tell_body
+
+_LOGGER = logging.getLogger("rising_bandits.studies")
 
 
 class Telling(Calls):
@@ -71,6 +74,7 @@ class Telling(Calls):
     def _tell(self, pairs: list[tuple[Any, Any]], *, final: bool) -> list[bool]:
         """`tell_many` of pairs."""
         with self._log.turn() as turn:
+            clipped = turn.fold.clipped.total()
             staged: dict[int, Entry] = {}
             news = []
             moved = False
@@ -90,7 +94,14 @@ class Telling(Calls):
                     if len(pairs) > 1:
                         staged[entry.decision] = replace(entry, told=list(entry.told), told_at=list(entry.told_at))
                         staged[entry.decision].add(event)
+        self._say_clipped(turn.fold, clipped)
         return news
+
+    def _say_clipped(self, fold: Fold, before: int) -> None:
+        """Log that outcomes were clipped: the first, and then each time that their number has one more digit."""
+        now = fold.clipped.total()
+        if now > before and (before == 0 or len(str(now)) > len(str(before))):
+            _LOGGER.warning("study %r: the scale has clipped %d outcomes; see Study.clipped()", self.name, now)
 
 
 def _pairs(reports: Any) -> list[tuple[Any, Any]]:

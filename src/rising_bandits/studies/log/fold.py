@@ -145,15 +145,6 @@ class Entry:
         return entry
 
 
-def believe(policy: Policy, arm: int, value: float, plays: int) -> None:
-    """Let a policy take a belief for so many equal plays of an arm. The noise that it measures stays as it is."""
-    noise = getattr(getattr(policy, "_rule", None), "noise", None)
-    before = noise.copy() if isinstance(noise, np.ndarray) else None
-    policy.absorb(arm, np.full(plays, value))
-    if before is not None:
-        policy._rule.noise[...] = before  # type: ignore[attr-defined]
-
-
 class Learned:
     """A policy, and the keys of its arms."""
 
@@ -196,7 +187,7 @@ class Learned:
         elif event.kind == "prior":
             for key, value, plays in zip(event.body["arms"], event.body["value"], event.body["plays"], strict=True):
                 if key in arms.arm_of:
-                    believe(self.policy, arms.arm_of[key], value, plays)
+                    self.policy.absorb(arms.arm_of[key], np.full(plays, value))
 
 
 class Unlearned(Learned):
