@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import random
+import re
 import shutil
 import sqlite3
 import threading
+import tracemalloc
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -440,3 +443,30 @@ def test_a_failed_load_leaves_nothing_and_never_holds_the_file_for_long(tmp_path
     assert rb.studies.names(storage=f"sqlite:///{path}") == ["s", "t"]
     with contextlib.closing(sqlite3.connect(path)) as connection:
         assert connection.execute("SELECT count(*) FROM rising_studies").fetchone() == (2,)
+
+
+def test_memory_does_not_grow_with_asks_and_tells(tmp_path):
+    study = rb.studies.create(
+        "s", PROBLEM, rb.CRUCB(sigma=0.1, resolution=8), storage=f"sqlite:///{tmp_path}/s.db", seed=1
+    )
+    play(study, 400)
+    tracemalloc.start()
+    try:
+        play(study, 50)
+        gc.collect()
+        before = tracemalloc.get_traced_memory()[0]
+        play(study, 250)
+        gc.collect()
+        # Far less than the 500 events hold.
+        assert tracemalloc.get_traced_memory()[0] - before < 30_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_every_test_that_the_promises_name_is_there():
+    root = Path(__file__).parents[2]
+    for page in ("SECURITY.md", "docs/guide/studies.md"):
+        named = re.findall(r"`(test_\w+\.py)::(test_\w+)`", (root / page).read_text())
+        assert len(named) >= 15
+        for file, test in named:
+            assert f"def {test}(" in (Path(__file__).parent / file).read_text(), (page, test)
