@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 import weakref
 from typing import Protocol
 
@@ -25,7 +26,20 @@ def watch(storage: Locked) -> None:
     _ALL.add(storage)
 
 
+_FORKER: list[int] = []
+"""The thread that is about to fork, if there is one."""
+_PAUSE = 0.001
+"""Seconds after which a call that waits for a fork looks again."""
+
+
+def let_pass(lock: threading.RLock) -> None:
+    """Let a fork come first: threads that call without a pause would never leave it the lock."""
+    while _FORKER and _FORKER[0] != threading.get_ident() and not lock._is_owned():  # type: ignore[attr-defined]
+        time.sleep(_PAUSE)
+
+
 def _before() -> None:
+    _FORKER[:] = [threading.get_ident()]
     for storage in sorted(_ALL, key=id):
         lock = storage.lock
         lock.acquire()
@@ -33,9 +47,15 @@ def _before() -> None:
 
 
 def _in_parent() -> None:
+    _FORKER.clear()
     while _HELD:
         _HELD.pop().release()
 
 
+def _in_child() -> None:
+    _FORKER.clear()
+    _HELD.clear()
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before, after_in_parent=_in_parent, after_in_child=_HELD.clear)
+    os.register_at_fork(before=_before, after_in_parent=_in_parent, after_in_child=_in_child)

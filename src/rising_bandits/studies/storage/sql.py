@@ -88,6 +88,7 @@ class Storage:
             # A fork must share neither the connection nor the lock of its parent.
             self._held.forget()
             self._lock, self._pid = threading.RLock(), os.getpid()
+        forks.let_pass(self._lock)
         return self._lock
 
     def _connection(self) -> Any:
