@@ -154,10 +154,10 @@ def test_create_while_another_creates_the_same(storage, monkeypatch):
     def one():
         from rising_bandits.studies.storage.transactions import Writer
 
-        add = Writer.append
+        add, mine = Writer.append, threading.get_ident()
 
         def append(self, *arguments):
-            inside.stop = threading.current_thread() is first
+            inside.stop = threading.get_ident() == mine and not gate.reached.is_set()
             return add(self, *arguments)
 
         monkeypatch.setattr(Writer, "append", append)
