@@ -30,6 +30,7 @@ check: $(READY)
 bench: $(READY)  ## speed as ratios to a C yardstick, printed and written to results/bench.json
 	$(BIN)/python bench/bench.py
 	$(BIN)/python bench/studies.py
+	$(BIN)/python bench/serve.py
 
 page:  ## the web page of the service, built from page/ (needs node and npm)
 	cd page && npm ci --ignore-scripts --no-audit --no-fund && npm run build

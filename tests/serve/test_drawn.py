@@ -1,0 +1,158 @@
+"""What the page draws is what the log says, and a preview changes nothing and is right."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from service_kit import PROBLEM, make, outcomes, problem_of
+
+import rising_bandits as rb
+from rising_bandits.serve import chronicle
+from rising_bandits.serve.labels import Texts
+from rising_bandits.serve.structure import structure
+
+
+def play(study, rounds, seed=1):
+    drawn = random.Random(seed)
+    for _ in range(rounds):
+        decision = study.ask()
+        study.tell(decision, {arm: drawn.random() for arm in decision.super_arm})
+
+
+@settings(max_examples=40, deadline=None)
+@given(numbers=st.lists(st.floats(0, 1), min_size=1, max_size=700))
+def test_buckets_have_the_means_of_their_numbers(numbers):
+    curve = chronicle.Curve()
+    for play_number, number in enumerate(numbers, start=1):
+        curve.add(number, play_number)
+    points = curve.points()
+    assert len(points["at"]) <= chronicle.MOST
+    begin = 0
+    for at, count, mean, error in zip(*points.values(), strict=True):
+        part = np.array(numbers[begin : int(at)])
+        assert len(part) == count
+        assert mean == pytest.approx(part.mean(), abs=1e-6)
+        assert error == pytest.approx(part.std() / math.sqrt(len(part)), abs=1e-6)
+        begin = int(at)
+    assert begin == len(numbers)
+
+
+def test_the_overview_is_what_the_log_says(storage, client):
+    study = make(storage, expires=3600.0)
+    play(study, 40)
+    study.ask(2)
+    part = study.ask()
+    study.tell(part, {part.super_arm[0]: 0.5}, final=False)
+    study.retire(["b->c"])
+    seen = client.get("/v1/studies/routes/overview").json()
+    table = study.history()
+    assert seen["study"]["decisions"] == 43
+    assert (seen["study"]["open"], seen["study"]["expired"]) == (3, 0)
+    assert seen["study"]["retired"] == ["b->c"]
+    assert [change["kind"] for change in seen["changes"]] == ["problem", "retire"]
+    for arm, points in seen["curves"].items():
+        mine = table[table["arm"] == arm]["outcome"]
+        assert sum(points["count"]) == len(mine)
+        assert np.average(points["mean"], weights=points["count"]) == pytest.approx(mine.mean(), abs=1e-5)
+    rewards = [rows["value"].sum() for number, rows in table.groupby("decision_id") if number != part.id]
+    points = seen["reward"]["policy"]
+    assert np.average(points["mean"], weights=points["count"]) == pytest.approx(np.mean(rewards), abs=1e-5)
+    known = [dict(zip(seen["columns"], row, strict=True)) for row in seen["arms"]]
+    assert [arm["plays"] for arm in known] == [arm.plays for arm in study.arms()]
+    then = client.get("/v1/studies/routes/decisions/7/then").json()
+    assert then["explanation"] == study.explain(7).to_dict()
+    assert [row[1] for row in then["arms"]] == [arm.plays for arm in study.arms(at=7)]
+    # It goes on from there, and begins again after a reset.
+    study.reset(["a->b"])
+    again = client.get("/v1/studies/routes/overview").json()
+    assert "a->b" not in again["curves"]
+    assert client.get("/v1/studies/routes/curve", params={"arm": "a->b"}).json()["at"] == []
+    problem_of(client.get("/v1/studies/routes/curve", params={"arm": "nobody"}), 404)
+    glance = client.get("/v1/studies/routes/glance").json()
+    assert glance["study"]["decisions"] == 43
+
+
+def test_a_decision_that_expired_is_said(storage, client):
+    clock = [1_000.0]
+    study = make(storage, expires=60.0, clock=lambda: clock[0])
+    study.ask()
+    seen = client.get("/v1/studies/routes/overview").json()
+    assert (seen["study"]["open"], seen["study"]["expired"]) == (0, 1)
+    assert "1 decision expired without a tell" in seen["warnings"]
+
+
+CHANGES = [
+    {"retire": ["a->b"]},
+    {"restore": ["b->c"]},
+    {"reset": ["a->b", "c->d"]},
+    {"policy": {"name": "sw-cucb", "parameters": {"window": 5}}},
+    {"horizon": 100},
+    {"expires": 5.0},
+]
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: next(iter(change)))
+def test_a_preview_is_what_the_change_then_does(storage, client, change):
+    study = make(storage, policy=rb.HorizonCRUCB())
+    play(study, 25)
+    study.retire(["b->c"])
+    with study._log.look() as (fold, _):
+        seq = fold.seq
+    seen = client.post("/v1/studies/routes/preview", json=change).json()
+    with study._log.look() as (fold, _):
+        assert fold.seq == seq
+    path = next(iter(change)) if next(iter(change)) in ("retire", "restore", "reset") else "settings"
+    body = {"arms": change[path]} if path != "settings" else change
+    assert client.post(f"/v1/studies/routes/{path}", json=body).json() == {"done": True}
+    assert client.post("/v1/studies/routes/ask", json={}).json()["super_arm"] == seen["after"]["super_arm"]
+
+
+def test_a_preview_of_what_cannot_be_done_says_so(storage, client):
+    make(storage).close()
+    seen = client.post("/v1/studies/routes/preview", json={"retire": ["a->b", "a->c"]}).json()
+    assert "feasible" in seen["refused"]
+    masked = client.post("/v1/studies/routes/preview", json={"mask": ["a->b"]}).json()
+    assert "a->b" not in masked["after"]["super_arm"]
+    problem_of(client.post("/v1/studies/routes/settings", json={}), 422)
+    problem_of(client.post("/v1/studies/routes/settings", json={"policy": {"name": "os:system"}}), 422)
+
+
+@pytest.mark.parametrize(
+    ("problem", "kind"),
+    [
+        (PROBLEM, "paths"),
+        (rb.problems.SpanningTree([("a", "b"), ("b", "c"), ("a", "c")]), "tree"),
+        (rb.problems.Matching(["ann", "bob"], ["cats", "cars"]), "matching"),
+        (rb.problems.TopK(["x", "y"], k=1), "choice"),
+        (rb.problems.Explicit([["x"], ["y", "z"]]), "list"),
+    ],
+)
+def test_every_structure_is_drawn(problem, kind):
+    # As a database gives it back: without its class.
+    stored = rb.problems.base.Problem.from_spec(problem.spec())
+    drawn = structure(stored, Texts(stored.labels))
+    assert drawn["kind"] == kind
+    if "edges" in drawn:
+        assert len(drawn["edges"]) == problem.n_arms
+        names = [node["name"] for node in drawn["nodes"]]
+        for label, (one, two) in zip(problem.labels, drawn["edges"], strict=True):
+            assert label in (f"{names[one]}->{names[two]}", f"{names[one]}--{names[two]}")
+        assert all(-0.1 <= node["x"] <= 1.1 and -0.1 <= node["y"] <= 1.1 for node in drawn["nodes"])
+
+
+def test_metadata_and_rules_of_today_are_shown(storage, client):
+    make(storage).close()
+    decision = client.post("/v1/studies/routes/ask", json={"metadata": {"user": "<b>7</b>"}}).json()
+    client.post("/v1/studies/routes/tell", json={"id": decision["id"], "outcomes": outcomes(decision)})
+    study = rb.studies.open("routes", storage=storage)
+    study.record(["a->b", "b->d"], {"a->b": 0.5, "b->d": 0.25}, source="today")
+    seen = client.get("/v1/studies/routes/overview").json()
+    assert seen["newest"][0]["metadata"] == {"user": "<b>7</b>"}
+    assert set(seen["reward"]) == {"policy", "today"}
+    row = client.get("/v1/studies/routes/history").json()["rows"][0]
+    assert row["metadata"] == {"user": "<b>7</b>"}
