@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
-from rising_bandits import __version__
+from rising_bandits import __version__, _checks
 from rising_bandits.cli.curves import ARM, CURVES, NOISE, SIZE, curve_tasks
 from rising_bandits.cli.output import out, print_heading, print_json, print_table, progress_bar
 from rising_bandits.cli.sweeps import SCHEDULER, TRUST, engine
@@ -81,6 +81,12 @@ def run(
         typer.Option(help="Run only a part of the plan, such as 3/16; rising collect joins the folders of the parts."),
     ] = None,
     plot: Annotated[bool, typer.Option("--plot", help="Also draw each task and its regret, as PNG and SVG.")] = False,
+    pdf: Annotated[bool, typer.Option("--pdf", help="Draw PDF files instead of PNG and SVG.")] = False,
+    log: Annotated[str, typer.Option(help="Logarithmic axes of the regret: x, y or xy.")] = "",
+    width: Annotated[float, typer.Option(help="The width of the regret figure in inches; 3.4 fits a column.")] = 6.4,
+    film: Annotated[
+        bool, typer.Option("--film", help="Also make an animation (GIF) of the first seed of each policy.")
+    ] = False,
     repeat: Annotated[
         Path | None,
         typer.Option(help="A result file: repeat its run and compare every number. Exits with 1 if one differs."),
@@ -111,7 +117,29 @@ def run(
         plan = shard_of(plan, shard)
         out_folder = out_folder or Path(f"{DEFAULT_OUT}-shard-{shard.replace('/', '-of-')}")
     out_folder = out_folder or DEFAULT_OUT
-    report_runs(plan, out_folder, workers, plot=plot, as_json=as_json, scheduler=scheduler, whole=whole)
+    if log not in ("", "x", "y", "xy"):
+        raise InputError(f"--log must be x, y or xy, got {log!r}")
+    drawing = Drawing(pdf=pdf, log=log, width=_checks.number("width", width, low=2.0, high=40.0), film=film)
+    report_runs(
+        plan,
+        out_folder,
+        workers,
+        plot=plot or pdf or film,
+        as_json=as_json,
+        scheduler=scheduler,
+        whole=whole,
+        drawing=drawing,
+    )
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """How figures are drawn: as PDF, with logarithmic axes, how wide, and whether with a film."""
+
+    pdf: bool = False
+    log: str = ""
+    width: float = 6.4
+    film: bool = False
 
 
 def _plan(
@@ -161,6 +189,7 @@ def report_runs(
     label: Callable[[RunSpec], str] | None = None,
     scheduler: str | None = None,
     whole: Plan | None = None,
+    drawing: Drawing | None = None,
 ) -> None:
     """Run a plan and print its results as tables or JSON; with ``plot``, also write figures.
 
@@ -176,17 +205,24 @@ def report_runs(
     rows = summarise(runs)
     figures: list[Path] = []
     if plot:
-        from rising_bandits.plots import plot_overview, plot_recording, plot_regret
+        from rising_bandits.plots import animate_run, plot_overview, plot_recording, plot_regret
 
+        drawn = drawing or Drawing()
+        suffix = "pdf" if drawn.pdf else "png"
         for name, shown in _shown(runs).items():
             # The text of a task given as module:function has characters that are not fit for file names.
             file = re.sub(r"[^A-Za-z0-9.-]+", "-", shown).strip("-")
-            figures += plot_regret(runs, name, out_folder / f"regret-{file}.png")
+            path = out_folder / f"regret-{file}.{suffix}"
+            figures += plot_regret(runs, name, path, log=drawn.log, width=drawn.width)
             one = next(run for run in runs if run.spec.world == name)
             if one.meta.get("recorded"):
-                figures += plot_recording(one.spec.task, out_folder / f"recording-{file}.png")
+                figures += plot_recording(one.spec.task, out_folder / f"recording-{file}.{suffix}")
             else:
-                figures += plot_overview(runs, name, out_folder / f"overview-{file}.png")
+                figures += plot_overview(runs, name, out_folder / f"overview-{file}.{suffix}")
+            firsts = {run.label: run for run in reversed(runs) if run.spec.world == name} if drawn.film else {}
+            for policy, first in firsts.items():
+                film = re.sub(r"[^A-Za-z0-9.-]+", "-", f"film-{file}-{policy}").strip("-")
+                figures.append(animate_run(first, out_folder / f"{film}.gif"))
     if as_json:
         print_json(
             {"out": str(out_folder), "rows": [asdict(row) for row in rows], "figures": [str(f) for f in figures]}

@@ -7,6 +7,7 @@ figure and write it as PNG and SVG. Figures need the extra ``lab``; figures of s
 from importlib import import_module
 from typing import Any
 
+from rising_bandits.plots.animation import animate_run
 from rising_bandits.plots.benchmark import draw_frontier, draw_map, draw_ranks, plot_frontier, plot_map, plot_ranks
 from rising_bandits.plots.comparison import draw_critical_difference, plot_critical_difference
 from rising_bandits.plots.diagnosis import draw_diagnosis, plot_diagnosis
@@ -18,6 +19,7 @@ from rising_bandits.plots.structure import draw_curves, draw_structure
 from rising_bandits.plots.style import look, title
 
 __all__ = [
+    "animate_run",
     "draw_critical_difference",
     "draw_curves",
     "draw_diagnosis",

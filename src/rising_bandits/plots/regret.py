@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from rising_bandits.experiments import Band, StoredRun, band, group, make_task
-from rising_bandits.plots.style import figure, look, looks, save, spread, title
+from rising_bandits.plots.style import figure, look, looks, save, spread, title, wrapped
 
+_NARROW = 5.0
+"""Figures of fewer inches have smaller letters."""
 _THOUSANDS = 1e3
 _MANY = 10_000
 """From this value on an axis counts in thousands."""
@@ -56,7 +58,15 @@ def regret_bands(runs: Sequence[StoredRun], task: str) -> dict[str, Band]:
 
 
 def draw_regret(
-    axes: Any, bands: dict[str, Band], heading: str, *, log: bool = False, named: Callable[[str], str] = title
+    axes: Any,
+    bands: dict[str, Band],
+    heading: str,
+    *,
+    log: bool = False,
+    log_rounds: bool = False,
+    named: Callable[[str], str] = title,
+    inches: float = 5.4,
+    size: float = 11.0,
 ) -> None:
     """Draw the regret of each policy by round, with the policy's name at the end of its line.
 
@@ -70,8 +80,12 @@ def draw_regret(
         The first words of the title; the number of seeds is added.
     log
         Whether regret is drawn on a logarithmic scale, which leaves out rounds of regret 0 or less.
+    log_rounds
+        Whether rounds are drawn on a logarithmic scale.
     named
         Turns the label of a policy into its name.
+    inches, size
+        The width that the title has, and the size of its letters in points.
     """
     top = max(float(curve.high.max()) for curve in bands.values())
     bottom = min(0.0, *(float(curve.low.min()) for curve in bands.values()))
@@ -80,7 +94,8 @@ def draw_regret(
     styles = looks(bands)
     for label, curve in bands.items():
         style = styles[label]
-        x = np.concatenate([[0], curve.rounds]) / across
+        # A logarithmic axis has no 0.
+        x = np.concatenate([[curve.rounds[0] if log_rounds else 0], curve.rounds]) / across
         mean, low, high = (np.concatenate([[0.0], part]) / up for part in (curve.mean, curve.low, curve.high))
         axes.fill_between(x, low, high, color=style.colour, alpha=0.18, linewidth=0)
         axes.plot(x, mean, color=style.colour, linestyle=style.line, linewidth=style.width)
@@ -96,7 +111,10 @@ def draw_regret(
     axes.set_ylabel("cumulative expected regret (thousands)" if up > 1.0 else "cumulative expected regret")
     many = str(runs[0]) if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
     seeds = "one seed" if runs == [1] else f"mean and 99% t-interval over {many} seeds"
-    axes.set_title(f"{heading}: {seeds}")
+    axes.set_title(wrapped(f"{heading}: {seeds}", inches, size), fontsize=size)
+    if log_rounds:
+        axes.set_xscale("log")
+        axes.set_xlim(min(float(curve.rounds[0]) for curve in bands.values()) / across, last / across)
 
 
 def _least(bands: dict[str, Band]) -> float:
@@ -132,24 +150,27 @@ def draw_ends(
         heights[place] = min(height, 1.04 * top / up if place == 0 else heights[place - 1] - gap)
     last = max(float(curve.rounds[-1]) for curve in bands.values()) / across
     styles = looks(bands)
+    # Across, places are shares of the width of the axes, whatever their scale.
+    beside = axes.get_yaxis_transform()
     for label, end, height in zip(bands, ends, heights, strict=True):
         style = styles[label]
         # A thin line connects each name with the end of its curve, since names may have been moved apart.
         axes.plot(
-            [last, 1.02 * last, 1.04 * last],
+            [1.0, 1.02, 1.04],
             [end, height, height],
             color=style.colour,
             linewidth=0.8,
             linestyle=style.line if style.line != ":" else "-",
             clip_on=False,
+            transform=beside,
         )
         weight = "bold" if style == look("crucb") else "normal"
-        axes.text(1.05 * last, height, named(label), color=style.colour, va="center", fontweight=weight)
+        axes.text(1.05, height, named(label), color=style.colour, va="center", fontweight=weight, transform=beside)
     axes.set_xlim(0, last)
 
 
-def plot_regret(runs: Sequence[StoredRun], task: str, path: Path) -> list[Path]:
-    """Write a figure of the regret of every policy on a task as PNG and SVG.
+def plot_regret(runs: Sequence[StoredRun], task: str, path: Path, *, log: str = "", width: float = 6.4) -> list[Path]:
+    """Write a figure of the regret of every policy on a task as PNG and SVG, or as PDF.
 
     Parameters
     ----------
@@ -158,13 +179,31 @@ def plot_regret(runs: Sequence[StoredRun], task: str, path: Path) -> list[Path]:
     task
         The task, as the runs name it.
     path
-        The file to write; its suffix is replaced by ``.png`` and by ``.svg``.
+        The file to write. With the suffix ``.pdf`` it is a PDF file; any other is replaced by ``.png`` and ``.svg``.
+    log
+        Which axes are logarithmic: ``x``, ``y``, ``xy`` or none.
+    width
+        The width in inches; 3.4 fits a column of a paper.
 
     Returns
     -------
     list of Path
-        The PNG file and the SVG file.
+        The files.
     """
-    with figure() as (drawing, axes):
-        draw_regret(axes, regret_bands(runs, task), regret_heading(task, runs))
+    narrow = width < _NARROW
+    with figure(width, (0.8 if narrow else 0.625) * width) as (drawing, axes):
+        size = 8.0 if narrow else 11.0
+        draw_regret(
+            axes,
+            regret_bands(runs, task),
+            regret_heading(task, runs),
+            log="y" in log,
+            log_rounds="x" in log,
+            inches=width - (0.6 if narrow else 1.0),
+            size=size,
+        )
+        if narrow:
+            for text in (*axes.texts, axes.xaxis.label, axes.yaxis.label):
+                text.set_fontsize(7)
+            axes.tick_params(labelsize=7)
         return save(drawing, path)

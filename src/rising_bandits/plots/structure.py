@@ -9,9 +9,13 @@ from typing import Any
 import numpy as np
 
 from rising_bandits.oracles import Assignments, KSubsets
-from rising_bandits.plots.style import EARLY, LATE, spread
+from rising_bandits.plots.style import EARLY, LATE, short, spread
 from rising_bandits.problems import ShortestPath, SpanningTree, Task
 
+_ROW = 8
+"""So many arms are drawn beside each other; more are listed."""
+_LETTERS = 6
+_ROWS = 14
 Point = tuple[float, float]
 Lines = list[tuple[Any, Any]]
 
@@ -79,8 +83,11 @@ def draw_structure(axes: Any, task: Task) -> None:
     late = set(task.late)
     axes.set_axis_off()
     drawn = layout(task)
+    size = task.problem.n_arms
+    if drawn is None and (size > _ROW or max(len(str(label)) for label in task.problem.labels) > _LETTERS):
+        _list_arms(axes, task)
+        return
     if drawn is None:
-        size = task.problem.n_arms
         axes.scatter(range(size), [0] * size, s=420, color=[LATE if arm in late else EARLY for arm in range(size)])
         for arm, label in enumerate(task.problem.labels):
             axes.text(arm, 0, str(label), ha="center", va="center", color="white")
@@ -128,6 +135,23 @@ def draw_structure(axes: Any, task: Task) -> None:
     axes.set_aspect("equal" if directed or isinstance(task.problem, SpanningTree) else "auto")
 
 
+def _list_arms(axes: Any, task: Task) -> None:
+    """List the arms of a task in rows, for more arms or longer names than fit beside each other."""
+    late, labels = set(task.late), [str(label) for label in task.problem.labels]
+    shown = labels if len(labels) <= _ROWS else labels[: _ROWS - 1]
+    for arm, label in enumerate(shown):
+        colour = LATE if arm in late else EARLY
+        axes.scatter([0.0], [-arm], s=55, color=colour)
+        axes.text(0.06, -arm, short(label, 26), va="center", color=colour if arm in late else "#666666", fontsize=9)
+    if len(shown) < len(labels):
+        axes.text(0.06, -len(shown), f"and {len(labels) - len(shown)} more", va="center", color="#666666", fontsize=9)
+    rows = min(len(labels), _ROWS)
+    if isinstance(task.problem.oracle, KSubsets):
+        axes.text(-0.03, -rows, f"any {task.problem.oracle.max_size} of {len(labels)}", va="center")
+    axes.set_ylim(-rows - 0.8, 0.8)
+    axes.set_xlim(-0.08, 1.0)
+
+
 def draw_curves(axes: Any, task: Task) -> None:
     """Draw the outcome curves of a task and name them; arms with equal curves share a line.
 
@@ -161,11 +185,18 @@ def draw_curves(axes: Any, task: Task) -> None:
 def _name_curves(axes: Any, ends: dict[str, tuple[float, bool]], last: float) -> None:
     """Name the curves: one or two above and below their ends, more to the right of the axes."""
     ends = dict(sorted(ends.items(), key=lambda item: -item[1][0]))
+    if len(ends) > _ROWS:
+        # There is no room for all names.
+        step = -(-len(ends) // _ROWS)
+        ends = {name: end for place, (name, end) in enumerate(ends.items()) if place % step == 0}
     heights = spread([height for height, _ in ends.values()], gap=0.062)
+    # Names begin below the title.
+    above = max(0.0, heights[0] - 1.02)
+    heights = [height - above for height in heights]
     for (name, (end, rising)), height in zip(ends.items(), heights, strict=True):
         colour = LATE if rising else "#666666"
         if len(ends) > 2:
-            axes.text(1.02 * last, height, name, color=colour, va="center")
+            axes.text(1.02 * last, height, short(name, 20), color=colour, va="center")
         else:
             shift, side = (4, "bottom") if rising else (-4, "top")
             axes.annotate(name, (last, end), (0, shift), textcoords="offset points", ha="right", va=side, color=colour)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -102,7 +103,14 @@ def looks(labels: Iterable[str]) -> dict[str, Look]:
     for label in sorted(labels := list(labels), key=len):
         plainest.setdefault(label.partition("(")[0], label)
     names = [label.partition("(")[0] for label in labels]
-    return {label: look(name if plainest[name] == label else label) for label, name in zip(labels, names, strict=True)}
+    found: dict[str, Look] = {}
+    for label, name in zip(labels, names, strict=True):
+        wanted = look(name if plainest[name] == label else label)
+        used = {(other.colour, other.line) for other in found.values()}
+        # Two policies of one figure never look the same.
+        free = (Look(colour, wanted.line, wanted.width) for colour in (wanted.colour, *_OTHERS, *PALETTE))
+        found[label] = next((one for one in free if (one.colour, one.line) not in used), wanted)
+    return found
 
 
 def title(label: str) -> str:
@@ -113,10 +121,12 @@ def title(label: str) -> str:
     label
         The label of the policy's runs, such as ``crucb`` or ``crucb(epsilon=0.25)``.
 
-    >>> title("sw-cucb"), title("crucb(epsilon=0.25)")
-    ('SW-CUCB', 'CRUCB (epsilon=0.25)')
+    >>> title("sw-cucb"), title("crucb(epsilon=0.25)"), title("my_bandits:Cure(k=3)")
+    ('SW-CUCB', 'CRUCB (epsilon=0.25)', 'Cure (k=3)')
     """
     name, bracket, rest = label.partition("(")
+    # A policy of one's own is named by its class; its module says nothing to a reader.
+    name = name.rpartition(":")[2]
     kind = classes().get(name)
     return (kind.title if kind is not None and kind.title else name) + (f" ({rest}" if bracket else "")
 
@@ -145,6 +155,24 @@ def _top(block: list[float], gap: float) -> float:
 def _bottom(block: list[float], gap: float) -> float:
     """The smallest height of a block, given as its middle and its number of heights."""
     return block[0] - gap * (block[1] - 1) / 2
+
+
+def wrapped(text: str, inches: float, size: float = 11.0) -> str:
+    r"""A title in lines that fit a width, given the size of its letters in points.
+
+    >>> wrapped("a title of several words", 1.0).count("\n")
+    2
+    """
+    return textwrap.fill(text, max(8, int(inches * 72 / (0.56 * size))), break_long_words=True)
+
+
+def short(text: str, letters: int) -> str:
+    """A text cut to a number of letters, with a mark where it was cut.
+
+    >>> short("supplier number 12", 10)
+    'supplier …'
+    """
+    return text if len(text) <= letters else text[: letters - 1] + "…"
 
 
 @contextlib.contextmanager
