@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -9,14 +10,13 @@ import numpy as np
 from rising_bandits import __version__, studies
 from rising_bandits.errors import RisingBanditsError
 from rising_bandits.serve import schemas
-from rising_bandits.serve.labels import Texts
+from rising_bandits.serve.chronicle import Chronicle
 from rising_bandits.serve.metrics import CONTENT_TYPE, Metrics
 from rising_bandits.serve.operations import Answer, Call, operation
 from rising_bandits.serve.problems import Refused
+from rising_bandits.serve.routes.page import chronicle
 
 _TAG = "Health"
-_NEWEST = 200
-"""How many of the newest outcomes the recent reward is taken of."""
 
 
 @operation("GET", "/healthz", right=None, tag=_TAG, answer=schemas.Health)
@@ -40,36 +40,26 @@ async def metrics(call: Call) -> Any:
     found: Metrics = call.state.metrics
     for desk in call.hub.opened():
         try:
-            await desk.read(lambda study, texts: _gauge(found, study, texts))
+            await desk.read(lambda study, _: _gauge(found, study, chronicle(call, study)))
         except RisingBanditsError:
             # The study was deleted, or its database is out of reach; /readyz says so.
             continue
     return Answer(found.text(), type=CONTENT_TYPE)
 
 
-def _gauge(metrics: Metrics, study: studies.Study, _: Texts) -> None:
+def _gauge(metrics: Metrics, study: studies.Study, found: Chronicle) -> None:
     """Measure a study."""
     name = study.name
-    waiting = len(study.open_decisions())
+    waiting, expired = found.waiting(study.settings.expires, time.time())
     metrics.open.labels(name).set(waiting)
-    metrics.expired.labels(name).set(study.expired if hasattr(study, "expired") else study.unlisted)
+    metrics.expired.labels(name).set(expired)
     metrics.rounds.labels(name).set(study.policy.round)
-    recent = rewards(study)
-    if recent.size:
-        metrics.reward.labels(name).set(float(recent.mean()))
+    if found.recent:
+        recent = sum(found.recent) / len(found.recent)
+        metrics.reward.labels(name).set(recent)
         best = best_now(study)
         if best is not None:
-            metrics.regret.labels(name).set(best - float(recent.mean()))
-
-
-def rewards(study: studies.Study) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """The rewards of the newest decisions, from values in [0, 1]."""
-    table = study.history(last=_NEWEST)
-    reward, found = study.problem.reward, []
-    for _, rows in table[table["decision_id"].notna()].groupby("decision_id"):
-        values = dict(zip(rows["arm"], rows["value"], strict=True))
-        found.append(reward.combine(np.array([values.get(arm, 0.0) for arm in rows["super_arm"].iloc[0]])))
-    return np.array(found)
+            metrics.regret.labels(name).set(best - recent)
 
 
 def best_now(study: studies.Study) -> float | None:
