@@ -298,9 +298,9 @@ def plot_outcomes(tries: Ints, outcomes: Floats, labels: Sequence[str], heading:
 
 
 def plot_training_regret(episodes: Ints, table: Mapping[str, Floats], heading: str, path: Path) -> list[Path]:
-    """Write a figure of the regret of every policy: the mean over seeds, with a 99% t-interval from three seeds on.
+    """Write a figure of the regret of every policy: the mean over seeds, with a 99% t-interval from five seeds on.
 
-    With fewer seeds, where such an interval says nothing, thin lines show the seeds. The axis is chosen by the means;
+    With fewer seeds, where such an interval covers all, thin lines show the seeds. The axis is chosen by the means;
     an interval may go beyond it.
 
     Parameters
@@ -320,7 +320,7 @@ def plot_training_regret(episodes: Ints, table: Mapping[str, Floats], heading: s
         styles = looks(table)
         for label, mean in means.items():
             style, rows = styles[label], table[label]
-            if len(rows) >= 3:
+            if len(rows) >= 5:
                 half = half_width(rows, 0.99)
                 axes.fill_between(episodes, mean - half, mean + half, color=style.colour, alpha=0.12, linewidth=0)
             else:

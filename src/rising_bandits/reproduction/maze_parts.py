@@ -139,7 +139,7 @@ def trained_part(one: Trained, folder: Path, *, advice: str = "") -> Part:
             f"AntMaze-{one.maze} (trained): regret against the constant optimal path, {many}",
             folder / f"regret-{one.maze}.png",
         )[1]
-        band = "mean and 99% t-interval over seeds" if len(seeds) > 2 else "mean (thick) and seeds (thin)"
+        band = "mean and 99% t-interval over seeds" if len(seeds) >= 5 else "mean (thick) and seeds (thin)"
         part.figures.append((path, f"Cumulative regret of the trained runs: {band}."))
     return part
 
