@@ -31,7 +31,8 @@ SMALLEST_WEIGHT = 1e-12
 class Roads(NamedTuple):
     """State of the solver: the steps out of each node, the kind of cost, and work space.
 
-    The steps out of node ``v`` are ``first[v]`` to ``first[v + 1]``. ``key`` and ``item`` hold a binary heap.
+    The steps out of node ``v`` are ``first[v]`` to ``first[v + 1]``. ``key``, ``rank`` and ``item`` hold a binary heap
+    in the order of ``key``, and of ``rank`` where keys are equal.
     """
 
     first: Ints
@@ -40,76 +41,99 @@ class Roads(NamedTuple):
     ends: Ints
     """Source and target."""
     cost: Floats
+    demerit: Floats
+    """The second cost of each arm. It decides between paths of equal cost."""
     distance: Floats
+    trouble: Floats
+    """The sum of second costs along the cheapest known path to each node."""
     via: Ints
     """The last step of the cheapest known path to each node."""
     tail: Ints
     key: Floats
+    rank: Floats
     item: Ints
     kind: int
 
 
 @compiled
-def _push(key: Floats, item: Ints, size: int, value: float, node: int) -> int:
+def _push(state: Roads, size: int, value: float, rank: float, node: int) -> int:
     """Add a node to the heap and return the new size."""
+    key, ranks, item = state.key, state.rank, state.item
     at = size
     while at > 0:
         above = (at - 1) // 2
-        if key[above] <= value:
+        if key[above] < value or (key[above] == value and ranks[above] <= rank):
             break
         key[at] = key[above]
+        ranks[at] = ranks[above]
         item[at] = item[above]
         at = above
     key[at] = value
+    ranks[at] = rank
     item[at] = node
     return size + 1
 
 
 @compiled
-def _pop(key: Floats, item: Ints, size: int) -> int:
+def _pop(state: Roads, size: int) -> int:
     """Remove the smallest key, which is at the root, from the heap and return the new size."""
+    key, ranks, item = state.key, state.rank, state.item
     size -= 1
-    value, node = key[size], item[size]
+    value, rank, node = key[size], ranks[size], item[size]
     at = 0
     while True:
         child = 2 * at + 1
         if child >= size:
             break
-        if child + 1 < size and key[child + 1] < key[child]:
+        if child + 1 < size and (
+            key[child + 1] < key[child] or (key[child + 1] == key[child] and ranks[child + 1] < ranks[child])
+        ):
             child += 1
-        if key[child] >= value:
+        if key[child] > value or (key[child] == value and ranks[child] >= rank):
             break
         key[at] = key[child]
+        ranks[at] = ranks[child]
         item[at] = item[child]
         at = child
     key[at] = value
+    ranks[at] = rank
     item[at] = node
     return size
 
 
 @compiled
 def cheapest(state: Roads, out: Ints) -> int:
-    """Write the path of smallest ``state.cost`` into ``out`` and return its length. Infinite cost forbids an arm."""
+    """Write the path of smallest ``state.cost`` into ``out`` and return its length. Infinite cost forbids an arm.
+
+    Of several cheapest paths it is the one with the smallest sum of ``state.demerit``.
+    """
     source, target = state.ends[0], state.ends[1]
     for node in range(state.distance.size):
         state.distance[node] = np.inf
+        state.trouble[node] = np.inf
         state.via[node] = -1
     state.distance[source] = 0.0
-    size = _push(state.key, state.item, 0, 0.0, source)
+    state.trouble[source] = 0.0
+    size = _push(state, 0, 0.0, 0.0, source)
     while size > 0:
-        distance, node = state.key[0], state.item[0]
-        size = _pop(state.key, state.item, size)
-        if distance > state.distance[node]:
+        distance, trouble, node = state.key[0], state.rank[0], state.item[0]
+        size = _pop(state, size)
+        if distance > state.distance[node] or trouble > state.trouble[node]:
             continue
         if node == target:
             break
         for step in range(state.first[node], state.first[node + 1]):
-            reach = distance + state.cost[state.arm[step]]
+            arm = state.arm[step]
+            reach = distance + state.cost[arm]
+            also = trouble + state.demerit[arm]
             head = state.head[step]
-            if reach < state.distance[head]:
+            if reach < state.distance[head] or (
+                reach == state.distance[head] and reach < np.inf and also < state.trouble[head]
+            ):
                 state.distance[head] = reach
+                state.trouble[head] = also
                 state.via[head] = step
-                size = _push(state.key, state.item, size, reach, head)
+                size = _push(state, size, reach, also, head)
     if state.via[target] < 0:
         return 0
     length = 0
@@ -126,15 +150,23 @@ def cheapest(state: Roads, out: Ints) -> int:
 
 @solve.register(Roads)
 def _solve(state: Roads, weights: Floats, out: Ints) -> int:
-    """Turn weights into costs and find the cheapest path."""
+    """Turn weights into costs and find the cheapest path.
+
+    Weights of 1 or more all have the cost 0 of a sure success, and weights of almost 0 or less all have the same large
+    cost. There, a second cost that falls with the weight ranks them.
+    """
     for arm in range(weights.size):
         weight = weights[arm]
+        state.demerit[arm] = 0.0
         if weight == -np.inf:
             state.cost[arm] = np.inf
-        elif state.kind == 0:
+            continue
+        if state.kind == 0:
             state.cost[arm] = 1.0 / max(weight, SMALLEST_WEIGHT)
         else:
             state.cost[arm] = max(0.0, -math.log(max(weight, SMALLEST_WEIGHT)))
+        if weight <= SMALLEST_WEIGHT or (state.kind == 1 and 1.0 <= weight < np.inf):
+            state.demerit[arm] = 1.0 - weight / (1.0 + abs(weight))
     return cheapest(state, out)
 
 
@@ -142,7 +174,8 @@ class CostPaths(SuperArmOracle):
     """Simple paths from a source to a target in any graph; the path of smallest total cost is best.
 
     The base arms are the arcs, in the order given. The solver is exact for total costs. It does not maximise sums of
-    weights. A weight below 1e-12 counts as 1e-12.
+    weights. A weight below 1e-12 counts as 1e-12. Indices of policies may lie outside [0, 1], where costs no longer
+    tell them apart. Of paths of equal cost, one with higher such weights is then taken.
 
     Parameters
     ----------
@@ -201,10 +234,13 @@ class CostPaths(SuperArmOracle):
             arm=np.array([arm for _, arm, _ in flat], dtype=np.int64),
             ends=np.array([self.arcs.source, self.arcs.target], dtype=np.int64),
             cost=np.zeros(self.n_arms),
+            demerit=np.zeros(self.n_arms),
             distance=np.zeros(self.arcs.n_nodes),
+            trouble=np.zeros(self.arcs.n_nodes),
             via=np.zeros(self.arcs.n_nodes, dtype=np.int64),
             tail=np.array([node for node, _, _ in flat], dtype=np.int64),
             key=np.zeros(len(flat) + 2),
+            rank=np.zeros(len(flat) + 2),
             item=np.zeros(len(flat) + 2, dtype=np.int64),
             kind=_COSTS[cost] if isinstance(cost, str) else -1,
         )
@@ -227,6 +263,7 @@ class CostPaths(SuperArmOracle):
         """The cheapest path that avoids the mask."""
         state = own_work_space(self._state)
         state.cost[:] = costs if mask is None else np.where(mask, np.inf, costs)
+        state.demerit[:] = 0.0
         out = np.empty(self.max_size, dtype=np.int64)
         size = cheapest(state, out)
         if size == 0:
