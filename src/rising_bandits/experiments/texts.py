@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from rising_bandits import _checks
 from rising_bandits.errors import InputError
 
 _CALL = re.compile(r"^(?P<name>[A-Za-z_][\w.:-]*)(?:\((?P<arguments>.*)\))?$", re.DOTALL)
@@ -126,6 +127,7 @@ def seeds_of(seeds: int | str | range, first: int = 0) -> range:
     >>> seeds_of(5), seeds_of("5", first=10), seeds_of("1000-1004"), seeds_of("7-7")
     (range(0, 5), range(10, 15), range(1000, 1005), range(7, 8))
     """
+    first = _checks.integer("the first seed", first, low=0)
     found: range | None = None
     if isinstance(seeds, range):
         found = seeds
