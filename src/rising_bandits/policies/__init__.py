@@ -20,6 +20,7 @@ from rising_bandits.policies.cure_ucb import CureUCB
 from rising_bandits.policies.epsilon_greedy import EpsilonGreedy
 from rising_bandits.policies.escb import ESCB
 from rising_bandits.policies.explore_commit import ExploreThenCommit
+from rising_bandits.policies.foresight import Foresight
 from rising_bandits.policies.glr_cucb import GLRCUCB
 from rising_bandits.policies.horizon_crucb import HorizonCRUCB
 from rising_bandits.policies.index_policy import IndexPolicy
@@ -57,6 +58,7 @@ __all__ = [
     "CureUCB",
     "EpsilonGreedy",
     "ExploreThenCommit",
+    "Foresight",
     "HorizonCRUCB",
     "IndexPolicy",
     "NewerHalf",

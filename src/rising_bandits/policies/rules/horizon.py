@@ -127,11 +127,22 @@ def _evaluate(state: Outlook, unit: int, now: int) -> float:
         root = math.sqrt(state.constant * math.log1p(state.share * now * (left / horizon) / plays))
     width = state.noise[0] * root
     start = plays + state.patience * horizon
-    ahead = mean_rise(start, float(left), state.decay)
+    return least_bound(state.lines[unit], plays, width, start, float(left), state.decay, state.proved)
+
+
+@compiled
+def least_bound(
+    lines: Floats, plays: int, width: float, start: float, left: float, decay: float, proved: bool
+) -> float:
+    """The smallest bound over the windows of a unit on its mean outcome over the next ``left`` plays.
+
+    ``width`` is the bonus times sigma, ``start`` the plays plus the patience. See `HorizonCRUCB` for the two bounds.
+    The second one is left out if ``proved``.
+    """
+    ahead = mean_rise(start, left, decay)
     # The lines are used until the clock of this unit advances. So they are extended to the last play before that.
     beyond = max(0, (1 << max(0, step_of(plays) - 3)) - 1)
     best = np.inf
-    lines = state.lines[unit]
     for place in range(lines.shape[0]):
         mean, slope, size = lines[place, 0], lines[place, 1], lines[place, 2]
         if size == 0.0:
@@ -140,8 +151,8 @@ def _evaluate(state: Outlook, unit: int, now: int) -> float:
         middle = 0.5 * (size + 1.0) + beyond
         steep = max(0.0, slope + width / math.sqrt(spread))
         high = mean + width / math.sqrt(size) + steep * middle
-        best = min(best, mean_outlook(high, steep, start, float(left), state.decay))
-        if not state.proved:
+        best = min(best, mean_outlook(high, steep, start, left, decay))
+        if not proved:
             # The deviation of the extended line's mean is less than the deviations of level and slope together.
             reach = middle + ahead
             best = min(best, mean + max(0.0, slope) * reach + width * math.sqrt(1.0 / size + reach * reach / spread))
@@ -149,7 +160,7 @@ def _evaluate(state: Outlook, unit: int, now: int) -> float:
 
 
 @compiled
-def _today(lines: Floats) -> float:
+def recent_mean(lines: Floats) -> float:
     """The mean of the shortest window."""
     place = 0
     while place + 1 < lines.shape[0] and lines[place + 1, 2] > 0.0:
@@ -163,7 +174,7 @@ def outlook_terms(state: Outlook, t: int) -> tuple[Floats, Floats, Floats]:
     calm = state._replace(noise=np.zeros_like(state.noise))
     now = _now(state, t)
     for unit in np.flatnonzero(state.plays > 1):
-        lines = (_today(state.lines[unit]), _evaluate(calm, int(unit), now), _evaluate(state, int(unit), now))
+        lines = (recent_mean(state.lines[unit]), _evaluate(calm, int(unit), now), _evaluate(state, int(unit), now))
         values[:, unit] = lines
     return values[0], values[1], values[2]
 
@@ -190,7 +201,7 @@ def _keep_best(state: Outlook, out: Floats) -> None:
     """
     best = 0
     for unit in range(1, out.size):
-        if _today(state.lines[unit]) > _today(state.lines[best]):
+        if recent_mean(state.lines[unit]) > recent_mean(state.lines[best]):
             best = unit
     out[best] += 1.0
 

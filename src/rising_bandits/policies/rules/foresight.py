@@ -1,0 +1,295 @@
+"""The index of `Foresight`: forecasts of rising curves, and exploration within a budget."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from rising_bandits._checks import Floats, Ints
+from rising_bandits._compile import compiled
+from rising_bandits.errors import InputError
+from rising_bandits.policies.rules.horizon import SHORTEST, clock, least_bound, recent_mean
+from rising_bandits.policies.rules.operations import assume, indices, roomy, tick, update
+from rising_bandits.policies.rules.prefix_sums import fit, push, step_of
+from rising_bandits.policies.rules.shapes import FLAT, LEVEL, RISE, VAR_RISE, WEIGHT, forecast, take_block, weigh
+from rising_bandits.policies.rules.terms import AVERAGE, BONUS, IMPROVEMENT
+
+DECAY, PATIENCE = 0.5, 0.001
+"""How slopes fall in the bounds of exploring rounds (see `HorizonCRUCB`)."""
+MEMORY = 100.0
+"""About how many plays the level of rounds that do not explore is averaged over."""
+# Before the first play: mean and deviation of levels and of rises, and how many arms this belief is worth.
+LEVELS, RISES = (0.5, 0.5), (0.2, 0.3)
+WORTH_SHAPES, WORTH_LEVELS, WORTH_RISES = 1.0, 2.0, 1.0
+SURE = 8.0
+"""After this many plays an arm counts in full for the shapes of the others."""
+# The places in `spent`.
+COST, MEAN, COUNT, EXPLORES, ROUNDS = range(5)
+
+
+class Foresee(NamedTuple):
+    """State of the index. Everything changes in `update` and `tick` only; indices are a function of the state."""
+
+    plays: Ints
+    shapes: Floats
+    """Tau and alpha of every shape."""
+    sums: Floats
+    """Per unit and shape: sums of f, f² and f·x."""
+    totals: Floats
+    """Per unit: weight, x and x² in the sums; then count, x and x² of the outcomes that are not in the sums yet."""
+    prefix: Floats
+    lines: Floats
+    """Prefix sums and lines through windows, as in `HorizonCRUCB`."""
+    last: Floats
+    noise: Floats
+    """Sigma, half the sum of squared steps, their number, and the number at the next update."""
+    told: Floats
+    """What a unit tells: weights of shapes, 1 if it tells, information on shapes and on rises, level, rise."""
+    pool: Floats
+    """Sums over units of what they told: weights of shapes; units; information on shapes and rises; moments."""
+    prior: Floats
+    """What is believed of a new unit: see `shapes.weigh`."""
+    spent: Floats
+    """What exploring has cost; the mean outcome of other rounds and its count; whether this round explores; rounds."""
+    value: Floats
+    """The cached forecast of each unit."""
+    hope: Floats
+    """The cached bound of each unit."""
+    stamp: Ints
+    """The round of the cached numbers; -1 if something has changed since."""
+    work: Floats
+    horizon: int
+    ahead: int
+    constant: float
+    budget: float
+    size: int
+    """The largest size of a super arm."""
+    largest: bool
+    """Whether the reward is the largest outcome."""
+
+    @property
+    def draws(self) -> bool:
+        """Whether it uses the generator."""
+        return False
+
+    def inheritance(self) -> dict[str, str]:
+        """For `rebase`: what is known of all units is copied as a whole, and cached numbers are not copied."""
+        whole = ("shapes", "noise", "pool", "prior", "spent", "work")
+        return {**dict.fromkeys(whole, "whole"), "stamp": "none"}
+
+    def check(self) -> None:
+        arrays = (self.sums, self.totals, self.prefix, self.lines, self.last, self.told, self.pool, self.prior)
+        if not all(np.isfinite(part).all() for part in (*arrays, self.noise, self.spent)):
+            raise InputError("state holds sums, lines or beliefs that are not finite numbers")
+        if np.isnan(self.value).any() or np.isnan(self.hope).any() or (self.stamp < -1).any():
+            raise InputError("state holds indices that are not numbers")
+        if (self.noise < 0.0).any() or self.noise[2] == 0.0 or (self.totals[:, [0, 3]] < 0.0).any():
+            raise InputError("state holds a measure of noise or a count below 0")
+        if (self.totals[:, 3] > self.plays).any() or (self.spent[MEAN:] < 0.0).any():
+            raise InputError("state holds more outcomes than plays, or a cost below 0")
+        if (self.lines[..., 2] < 0.0).any() or ((self.lines[..., 2] > 0.0) & (self.lines[..., 2] < 2.0)).any():
+            raise InputError("state holds lines through fewer than two plays")
+        count = self.shapes.shape[0]
+        if (self.prior[[count + 2, count + 4]] <= 0.0).any() or (self.prior[: count + 1] > 1e-9).any():
+            raise InputError("state holds a belief with a variance of 0 or a weight above 1")
+        if not ((self.shapes > 0.0) & (self.shapes < 1e9)).all():
+            raise InputError("state holds shapes that are not curves")
+
+    def terms(self, t: int) -> dict[str, Floats]:
+        """The recent average, the forecast beyond it, and what hope adds in a round that explores."""
+        parts = np.full((3, self.plays.size), np.nan)
+        now, explores = _now(self, t), _explores(self)
+        for unit in np.flatnonzero(self.plays > 0).tolist():
+            value, hope = _evaluate(self, unit, now)
+            average = recent_mean(self.lines[unit]) if self.plays[unit] > 1 else float(self.last[unit])
+            parts[:, unit] = average, value - average, (hope - value if explores else 0.0)
+        return {AVERAGE: parts[0], IMPROVEMENT: parts[1], BONUS: parts[2]}
+
+
+@compiled
+def _explores(state: Foresee) -> bool:
+    """Whether this round explores: exploring has cost less than its budget so far."""
+    spent = state.spent
+    rounds = float(state.horizon) if state.horizon > 0 else spent[ROUNDS]
+    return bool(spent[COUNT] > 0.0 and spent[COST] < state.budget * rounds * state.size * spent[MEAN])
+
+
+@compiled
+def _believe(state: Foresee) -> None:
+    """Make the belief about a unit from what all units told."""
+    prior, pool = state.prior, state.pool
+    shapes = state.shapes.shape[0]
+    rest = shapes + 1
+    for shape in range(shapes + 1):
+        first = FLAT if shape == shapes else (1.0 - FLAT) / shapes
+        prior[shape] = math.log((WORTH_SHAPES * first + max(0.0, pool[shape])) / (WORTH_SHAPES + pool[rest + 1]))
+    units = WORTH_LEVELS + pool[rest]
+    level = (WORTH_LEVELS * LEVELS[0] + pool[rest + 3]) / units
+    squares = WORTH_LEVELS * (LEVELS[1] * LEVELS[1] + LEVELS[0] * LEVELS[0]) + pool[rest + 4]
+    prior[rest] = level
+    prior[rest + 1] = max(1e-6, squares / units - level * level)
+    known = WORTH_RISES + pool[rest + 2]
+    rise = (WORTH_RISES * RISES[0] + pool[rest + 5]) / known
+    squares = WORTH_RISES * (RISES[1] * RISES[1] + RISES[0] * RISES[0]) + pool[rest + 6]
+    prior[rest + 2] = rise
+    prior[rest + 3] = max(1e-6, squares / known - rise * rise)
+
+
+@compiled
+def _tell(state: Foresee, unit: int) -> None:
+    """Replace what a unit told about the others by what it tells now."""
+    told, pool, work = state.told[unit], state.pool, state.work
+    shapes = state.shapes.shape[0]
+    rest = shapes + 1
+    for way in range(2):
+        if way == 1:
+            weigh(state.sums[unit], state.totals[unit], state.noise[0] * state.noise[0], state.prior, work)
+            level, rise, known = 0.0, 0.0, 0.0
+            for shape in range(shapes + 1):
+                weight = work[shape, WEIGHT]
+                told[shape] = weight
+                level += weight * work[shape, LEVEL]
+                if shape < shapes:
+                    learnt = weight * max(0.0, 1.0 - work[shape, VAR_RISE] / state.prior[rest + 3])
+                    known += learnt
+                    rise += learnt * work[shape, RISE]
+            told[rest] = 1.0
+            told[rest + 1] = min(1.0, (state.plays[unit] - 1.0) / SURE)
+            told[rest + 2] = known
+            told[rest + 3] = level
+            told[rest + 4] = rise / max(known, 1e-12)
+        sign = -1.0 if way == 0 else 1.0
+        for shape in range(shapes + 1):
+            pool[shape] += sign * told[rest + 1] * told[shape]
+        pool[rest] += sign * told[rest]
+        pool[rest + 1] += sign * told[rest + 1]
+        pool[rest + 2] += sign * told[rest + 2]
+        pool[rest + 3] += sign * told[rest] * told[rest + 3]
+        pool[rest + 4] += sign * told[rest] * told[rest + 3] * told[rest + 3]
+        pool[rest + 5] += sign * told[rest + 2] * told[rest + 4]
+        pool[rest + 6] += sign * told[rest + 2] * told[rest + 4] * told[rest + 4]
+
+
+@compiled
+def _forget_indices(state: Foresee) -> None:
+    """All cached numbers are out of date."""
+    for unit in range(state.stamp.size):
+        state.stamp[unit] = -1
+
+
+@tick.register(Foresee)
+def _tick(state: Foresee) -> None:
+    spent = state.spent
+    spent[EXPLORES] = 1.0 if _explores(state) else 0.0
+    spent[ROUNDS] += 1.0
+    rounds = int(spent[ROUNDS])
+    if clock(rounds, rounds) != clock(rounds - 1, rounds - 1):
+        _believe(state)
+        _forget_indices(state)
+
+
+@update.register(Foresee)
+def _update(state: Foresee, unit: int, outcome: float) -> None:
+    plays = state.plays[unit] + 1
+    state.plays[unit] = plays
+    spent = state.spent
+    if spent[EXPLORES] > 0.0:
+        spent[COST] += spent[MEAN] - outcome
+    elif plays > 1:
+        spent[COUNT] = min(spent[COUNT] + 1.0, MEMORY)
+        spent[MEAN] += (outcome - spent[MEAN]) / spent[COUNT]
+    noise = state.noise
+    if plays > 1:
+        # The mean of half the squared steps is the variance, even if the arm rises slowly.
+        jump = outcome - state.last[unit]
+        noise[1] += 0.5 * (jump * jump)
+        noise[2] += 1.0
+        if noise[2] >= noise[3]:
+            noise[0] = math.sqrt(noise[1] / noise[2])
+            noise[3] = 1.1 * noise[2]
+            _forget_indices(state)
+    state.last[unit] = outcome
+    totals = state.totals[unit]
+    totals[3] += 1.0
+    totals[4] += outcome
+    totals[5] += outcome * outcome
+    step = step_of(plays)
+    push(state.prefix[unit], plays, step, outcome)
+    if step <= 3 or plays & ((1 << (step - 3)) - 1) == 0:
+        take_block(state.shapes, state.sums[unit], totals, float(plays), totals[3], totals[4], totals[5])
+        totals[3] = 0.0
+        totals[4] = 0.0
+        totals[5] = 0.0
+        if plays > 1:
+            lines = state.lines[unit]
+            for halvings in range(lines.shape[0]):
+                if halvings == 0 or plays >> halvings >= SHORTEST:
+                    fit(state.prefix[unit], plays, halvings, step, lines[halvings])
+        _tell(state, unit)
+        state.stamp[unit] = -1
+
+
+@compiled
+def _evaluate(state: Foresee, unit: int, now: int) -> tuple[float, float]:
+    """The forecast of a unit with at least one play over the rounds left, and an upper bound on the same."""
+    left = max(1, state.horizon - now + 1) if state.horizon > 0 else max(state.ahead, now)
+    horizon = float(max(state.horizon, now - 1 + left))
+    weigh(state.sums[unit], state.totals[unit], state.noise[0] * state.noise[0], state.prior, state.work)
+    known = state.plays[unit] - state.totals[unit, 3]
+    value = forecast(state.work, state.shapes, known, float(left))
+    if state.plays[unit] < 2:
+        # Nothing bounds a slope yet.
+        return value, 2.0
+    plays = clock(state.plays[unit], state.plays[unit])
+    share = state.size / state.plays.size
+    root = math.sqrt(state.constant * math.log1p(share * now * (left / horizon) / plays))
+    start = plays + PATIENCE * horizon
+    bound = least_bound(state.lines[unit], plays, state.noise[0] * root, start, float(left), DECAY, False)
+    return value, bound
+
+
+@compiled
+def _now(state: Foresee, t: int) -> int:
+    """The round, rounded by `clock`."""
+    return clock(t, t if state.horizon == 0 else max(1, min(t, state.horizon - t + 1)))
+
+
+@indices.register(Foresee)
+def _indices(state: Foresee, t: int, rng: object, out: Floats) -> None:
+    now = _now(state, t)
+    explores = _explores(state)
+    for unit in range(out.size):
+        if state.stamp[unit] != now and state.plays[unit] > 0:
+            value, hope = _evaluate(state, unit, now)
+            state.value[unit] = value
+            state.hope[unit] = hope
+            state.stamp[unit] = now
+        out[unit] = state.hope[unit] if explores else state.value[unit]
+    if state.largest:
+        _keep_best(state, out)
+
+
+@compiled
+def _keep_best(state: Foresee, out: Floats) -> None:
+    """Raise the index of the arm with the best recent average: the other arms are then tried without loss."""
+    best = 0
+    highest = -1.0
+    for unit in range(out.size):
+        mean = recent_mean(state.lines[unit]) if state.plays[unit] > 1 else state.last[unit]
+        if mean > highest:
+            highest = mean
+            best = unit
+    out[best] += 1.0
+
+
+@assume.register(Foresee)
+def _assume(state: Foresee, unit: int, value: float) -> None:
+    state.value[unit] = value
+    state.hope[unit] = value
+
+
+@roomy.register(Foresee)
+def _roomy(state: Foresee, pushes: int) -> bool:
+    return True

@@ -1,0 +1,127 @@
+r"""A posterior over rising curves, for the outcomes of one arm.
+
+A *shape* is a curve :math:`f(n) = 1 - (1 + n/\tau)^{-\alpha}` that rises from 0 towards 1. An arm of this shape has
+the mean :math:`b_0 + b_1 f(n)` at the play with :math:`n` plays before it. Level and rise are normal before the first
+play, and so is the noise. Then three sums per shape are all that the outcomes say, and the posterior has a closed form.
+One more shape is flat: :math:`b_1 = 0`. The weight of a shape follows from how well it explains the outcomes.
+
+Older plays count less: at play :math:`N` an outcome of play :math:`n` has the weight :math:`(n/N)^{2}`. No shape is
+exactly right, and a wrong shape with many plays would be too sure of itself.
+"""
+
+from __future__ import annotations
+
+import math
+
+from rising_bandits._checks import Floats
+from rising_bandits._compile import compiled
+
+TAUS = (1.0, 8.0, 64.0, 512.0, 4096.0, 32768.0)
+"""The plays after which a shape has risen by a good part."""
+ALPHAS = (0.3, 1.0, 3.0)
+"""How soon shapes settle."""
+FLAT = 0.25
+"""The weight of the flat shape before the first play. The others share the rest."""
+FORGET = 2.0
+"""The power with which older plays count less."""
+SMALLEST_VARIANCE = 1e-8
+"""The least variance of noise that is assumed, so that nothing is divided by 0."""
+# The places in the row of a shape's sums, in the totals of an arm, and in the row of a posterior.
+LEVEL, RISE, VAR_LEVEL, COVARIANCE, VAR_RISE, WEIGHT = range(6)
+
+
+@compiled
+def height(n: float, tau: float, alpha: float) -> float:
+    """The shape after ``n`` plays.
+
+    >>> height(0.0, 8.0, 1.0), height(8.0, 8.0, 1.0), round(height(56.0, 8.0, 0.3), 3)
+    (0.0, 0.5, 0.464)
+    """
+    base = 1.0 + n / tau
+    return 1.0 - 1.0 / base if alpha == 1.0 else float(1.0 - base ** (-alpha))
+
+
+@compiled
+def area(n: float, tau: float, alpha: float) -> float:
+    """The integral of the shape from 0 to ``n``.
+
+    >>> round(area(100.0, 8.0, 1.0), 3), round(area(100.0, 8.0, 3.0), 3)
+    (79.178, 96.022)
+    """
+    if alpha == 1.0:
+        return n - tau * math.log1p(n / tau)
+    return float(n - tau * ((1.0 + n / tau) ** (1.0 - alpha) - 1.0) / (1.0 - alpha))
+
+
+@compiled
+def take_block(shapes: Floats, sums: Floats, totals: Floats, plays: float, count: float, x: float, xx: float) -> None:
+    """Add the last ``count`` outcomes of an arm to its sums, as if each had been at the middle of the block.
+
+    ``shapes`` has tau and alpha per row. ``sums`` gets f, f² and f·x per shape. ``totals`` gets the weight of all
+    outcomes, x and x². ``plays`` counts the block.
+    """
+    keep = ((plays - count) / plays) ** FORGET
+    middle = plays - 0.5 * (count + 1.0)
+    for shape in range(shapes.shape[0]):
+        f = height(middle, shapes[shape, 0], shapes[shape, 1])
+        sums[shape, 0] = keep * sums[shape, 0] + count * f
+        sums[shape, 1] = keep * sums[shape, 1] + count * f * f
+        sums[shape, 2] = keep * sums[shape, 2] + f * x
+    totals[0] = keep * totals[0] + count
+    totals[1] = keep * totals[1] + x
+    totals[2] = keep * totals[2] + xx
+
+
+@compiled
+def weigh(sums: Floats, totals: Floats, variance: float, prior: Floats, out: Floats) -> None:
+    """Write the posterior of an arm: per shape the means and covariances of level and rise, and its weight.
+
+    ``prior`` has the logarithm of each shape's weight, the flat one last, then mean and variance of the level and of
+    the rise.
+    """
+    shapes = sums.shape[0]
+    m0, v0, m1, v1 = prior[shapes + 1], prior[shapes + 2], prior[shapes + 3], prior[shapes + 4]
+    noise = max(variance, SMALLEST_VARIANCE)
+    n, x = totals[0] / noise, totals[1] / noise
+    a00 = 1.0 / v0 + n
+    r0 = m0 / v0 + x
+    out[shapes, LEVEL] = r0 / a00
+    out[shapes, RISE] = 0.0
+    out[shapes, VAR_LEVEL] = 1.0 / a00
+    out[shapes, COVARIANCE] = 0.0
+    out[shapes, VAR_RISE] = 0.0
+    top = prior[shapes] - 0.5 * math.log(a00 * v0) + 0.5 * r0 * r0 / a00 - 0.5 * m0 * m0 / v0
+    out[shapes, WEIGHT] = top
+    for shape in range(shapes):
+        a01, a11 = sums[shape, 0] / noise, 1.0 / v1 + sums[shape, 1] / noise
+        r1 = m1 / v1 + sums[shape, 2] / noise
+        det = a00 * a11 - a01 * a01
+        level, rise = (a11 * r0 - a01 * r1) / det, (a00 * r1 - a01 * r0) / det
+        evidence = prior[shape] - 0.5 * math.log(det * v0 * v1) + 0.5 * (level * r0 + rise * r1)
+        evidence -= 0.5 * (m0 * m0 / v0 + m1 * m1 / v1)
+        out[shape, LEVEL] = level
+        out[shape, RISE] = rise
+        out[shape, VAR_LEVEL] = a11 / det
+        out[shape, COVARIANCE] = -a01 / det
+        out[shape, VAR_RISE] = a00 / det
+        out[shape, WEIGHT] = evidence
+        top = max(top, evidence)
+    total = 0.0
+    for shape in range(shapes + 1):
+        out[shape, WEIGHT] = math.exp(out[shape, WEIGHT] - top)
+        total += out[shape, WEIGHT]
+    for shape in range(shapes + 1):
+        out[shape, WEIGHT] /= total
+
+
+@compiled
+def forecast(posterior: Floats, shapes: Floats, plays: float, ahead: float) -> float:
+    """The expected mean outcome over the next ``ahead`` plays. Negative rises count as 0, means above 1 as 1."""
+    expected = 0.0
+    for shape in range(posterior.shape[0]):
+        mean = posterior[shape, LEVEL]
+        if shape < shapes.shape[0] and posterior[shape, RISE] > 0.0:
+            tau, alpha = shapes[shape, 0], shapes[shape, 1]
+            mean += posterior[shape, RISE] * (area(plays + ahead, tau, alpha) - area(plays, tau, alpha)) / ahead
+        expected += posterior[shape, WEIGHT] * min(1.0, mean)
+    return expected

@@ -1,0 +1,111 @@
+"""Foresight: its posterior against dense regression, its budget, and that asking changes nothing."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.integrate import quad
+
+import rising_bandits as rb
+from rising_bandits.policies.foresight import Foresight
+from rising_bandits.policies.rules.shapes import WEIGHT, area, forecast, height, weigh
+
+
+@pytest.mark.parametrize(("tau", "alpha"), [(8.0, 0.3), (8.0, 1.0), (512.0, 3.0)])
+def test_the_area_under_a_shape(tau, alpha):
+    whole, _ = quad(lambda n: height(n, tau, alpha), 0.0, 300.0)
+    assert area(300.0, tau, alpha) == pytest.approx(whole, rel=1e-9)
+
+
+def dense(outcomes, tau, alpha, sigma, prior):
+    """Posterior and log evidence of one shape (None: flat) by weighted regression, with no shortcuts."""
+    m0, v0, m1, v1 = prior
+    plays = np.arange(1, len(outcomes) + 1)
+    weights = (plays / len(outcomes)) ** 2 / sigma**2
+    rows = [np.ones(len(outcomes))]
+    if tau is not None:
+        rows.append(1.0 - (1.0 + (plays - 1) / tau) ** -alpha)
+    design = np.array(rows).T
+    mean, inverse = np.array([m0, m1])[: len(rows)], np.diag([1 / v0, 1 / v1][: len(rows)])
+    precision = inverse + design.T @ (weights[:, None] * design)
+    best = np.linalg.solve(precision, inverse @ mean + design.T @ (weights * outcomes))
+    misfit = float(weights @ (outcomes - design @ best) ** 2 + (best - mean) @ inverse @ (best - mean))
+    occam = np.linalg.slogdet(inverse)[1] - np.linalg.slogdet(precision)[1]
+    return best, np.linalg.inv(precision), 0.5 * (occam - misfit)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.floats(0.0, 1.0), min_size=2, max_size=60))
+def test_the_posterior_is_that_of_weighted_regression(outcomes):
+    policy = Foresight()
+    policy.start(rb.problems.TopK(3, k=1), horizon=10_000)
+    policy.absorb(1, outcomes)
+    rule = policy._rule
+    work, sigma = np.zeros_like(rule.work), 0.07
+    weigh(rule.sums[1], rule.totals[1], sigma**2, rule.prior, work)
+    shapes = [*rule.shapes.tolist(), (None, None)]
+    parts = [dense(np.array(outcomes), tau, alpha, sigma, rule.prior[-4:]) for tau, alpha in shapes]
+    logs = np.array([part[2] for part in parts]) + rule.prior[: len(shapes)]
+    assert work[:, WEIGHT] == pytest.approx(np.exp(logs - logs.max()) / np.exp(logs - logs.max()).sum(), abs=1e-6)
+    expected = 0.0
+    for (tau, alpha), (best, spread, _), row in zip(shapes, parts, work, strict=True):
+        assert row[: len(best)] == pytest.approx(best, abs=1e-6)
+        assert row[2] == pytest.approx(spread[0, 0], rel=1e-6)
+        rise = 0.0
+        if tau is not None:
+            start = len(outcomes)
+            ahead, _ = quad(lambda n, tau=tau, alpha=alpha: 1.0 - (1.0 + n / tau) ** -alpha, start, start + 500.0)
+            rise = max(0.0, best[1]) * ahead / 500.0
+        expected += row[WEIGHT] * min(1.0, best[0] + rise)
+    assert forecast(work, rule.shapes, float(len(outcomes)), 500.0) == pytest.approx(expected, abs=1e-5)
+
+
+def test_asking_changes_nothing():
+    """A study that only follows the log must decide as one that asked in every round."""
+    problem = rb.problems.TopK(6, k=2)
+    one, two = Foresight(budget=0.05), Foresight(budget=0.05)
+    for policy in (one, two):
+        policy.start(problem, horizon=2_000, rng=0)
+    rng = np.random.default_rng(3)
+    for _ in range(300):
+        arms = one.select()
+        one.indices(), one.terms()
+        outcomes = np.clip(0.1 * arms + 0.2 + 0.1 * rng.standard_normal(2), 0.0, 1.0)
+        for policy in (one, two):
+            policy.observe(arms, outcomes)
+    assert one.indices().tolist() == two.indices().tolist()
+    assert one.select().tolist() == two.select().tolist()
+
+
+def test_exploring_costs_what_the_budget_allows():
+    """Outcomes without noise, so what exploring rounds lose is known."""
+    task = rb.Task("flat", rb.problems.TopK(5, k=1), tuple(rb.curves.Flat(0.1 + 0.15 * k) for k in range(5)), 4_000)
+    lost = {}
+    for budget in (0.0, 0.01, 0.1):
+        run = rb.simulate(task, Foresight(budget=budget), horizon=4_000, seed=5, compiled=False)
+        lost[budget] = run.regret[-1]
+        # One first play of each arm, a play beyond the budget, and a few rounds in which a better arm is not known yet.
+        assert run.regret[-1] <= 1.5 + budget * 4_000 * 0.7 + 0.6 + 2.0
+    assert lost[0.0] <= lost[0.1]
+
+
+def test_arms_teach_about_other_arms():
+    """Five arms that rose by 0.5 let a sixth be expected to rise as well; flat ones do not."""
+    forecasts = {}
+    for rise in (0.0, 0.5):
+        policy = Foresight()
+        policy.start(rb.problems.TopK(6, k=1), horizon=1_000)
+        for arm in range(5):
+            outcomes = [0.3 + rise * (1.0 - 1.0 / (1.0 + n / 8.0)) for n in range(100)]
+            for outcome in outcomes:
+                policy.observe([arm], [outcome])
+        policy.observe([5], [0.3])
+        now, parts = policy.round, policy.terms()
+        assert now == 502
+        forecasts[rise] = parts["recent average"][5] + parts["predicted improvement"][5]
+    assert forecasts[0.5] > forecasts[0.0] + 0.2
+    assert math.isclose(forecasts[0.0], 0.3, abs_tol=0.1)
