@@ -10,9 +10,9 @@ import numpy as np
 from rising_bandits._checks import Floats, Ints
 from rising_bandits._compile import compiled
 from rising_bandits.errors import InputError
-from rising_bandits.policies.rules.horizon import SHORTEST, clock, least_bound, recent_mean
+from rising_bandits.policies.rules.horizon import clock, least_bound, recent_mean
 from rising_bandits.policies.rules.operations import assume, indices, roomy, tick, update
-from rising_bandits.policies.rules.prefix_sums import fit, push, step_of
+from rising_bandits.policies.rules.prefix_sums import fit_windows, push, step_of
 from rising_bandits.policies.rules.shapes import FLAT, LEVEL, RISE, VAR_RISE, WEIGHT, forecast, take_block, weigh
 from rising_bandits.policies.rules.terms import AVERAGE, BONUS, IMPROVEMENT
 
@@ -38,7 +38,7 @@ class Foresee(NamedTuple):
     sums: Floats
     """Per unit and shape: sums of f, f² and f·x."""
     totals: Floats
-    """Per unit: weight, x and x² in the sums; then count, x and x² of the outcomes that are not in the sums yet."""
+    """Per unit: weight and sum of the outcomes in ``sums``; then number and sum of those that are not there yet."""
     prefix: Floats
     lines: Floats
     """Prefix sums and lines through windows, as in `HorizonCRUCB`."""
@@ -85,9 +85,9 @@ class Foresee(NamedTuple):
             raise InputError("state holds sums, lines or beliefs that are not finite numbers")
         if np.isnan(self.value).any() or np.isnan(self.hope).any() or (self.stamp < -1).any():
             raise InputError("state holds indices that are not numbers")
-        if (self.noise < 0.0).any() or self.noise[2] == 0.0 or (self.totals[:, [0, 3]] < 0.0).any():
+        if (self.noise < 0.0).any() or self.noise[2] == 0.0 or (self.totals[:, [0, 2]] < 0.0).any():
             raise InputError("state holds a measure of noise or a count below 0")
-        if (self.totals[:, 3] > self.plays).any() or (self.spent[MEAN:] < 0.0).any():
+        if (self.totals[:, 2] > self.plays).any() or (self.spent[MEAN:] < 0.0).any():
             raise InputError("state holds more outcomes than plays, or a cost below 0")
         if (self.lines[..., 2] < 0.0).any() or ((self.lines[..., 2] > 0.0) & (self.lines[..., 2] < 2.0)).any():
             raise InputError("state holds lines through fewer than two plays")
@@ -212,21 +212,16 @@ def _update(state: Foresee, unit: int, outcome: float) -> None:
             _forget_indices(state)
     state.last[unit] = outcome
     totals = state.totals[unit]
-    totals[3] += 1.0
-    totals[4] += outcome
-    totals[5] += outcome * outcome
+    totals[2] += 1.0
+    totals[3] += outcome
     step = step_of(plays)
     push(state.prefix[unit], plays, step, outcome)
     if step <= 3 or plays & ((1 << (step - 3)) - 1) == 0:
-        take_block(state.shapes, state.sums[unit], totals, float(plays), totals[3], totals[4], totals[5])
+        take_block(state.shapes, state.sums[unit], totals, float(plays), totals[2], totals[3])
+        totals[2] = 0.0
         totals[3] = 0.0
-        totals[4] = 0.0
-        totals[5] = 0.0
         if plays > 1:
-            lines = state.lines[unit]
-            for halvings in range(lines.shape[0]):
-                if halvings == 0 or plays >> halvings >= SHORTEST:
-                    fit(state.prefix[unit], plays, halvings, step, lines[halvings])
+            fit_windows(state.prefix[unit], plays, step, state.lines[unit])
         _tell(state, unit)
         state.stamp[unit] = -1
 
@@ -237,7 +232,7 @@ def _evaluate(state: Foresee, unit: int, now: int) -> tuple[float, float]:
     left = max(1, state.horizon - now + 1) if state.horizon > 0 else max(state.ahead, now)
     horizon = float(max(state.horizon, now - 1 + left))
     weigh(state.sums[unit], state.totals[unit], state.noise[0] * state.noise[0], state.prior, state.work)
-    known = state.plays[unit] - state.totals[unit, 3]
+    known = state.plays[unit] - state.totals[unit, 2]
     value = forecast(state.work, state.shapes, known, float(left))
     if state.plays[unit] < 2:
         # Nothing bounds a slope yet.

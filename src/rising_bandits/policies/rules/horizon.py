@@ -12,11 +12,8 @@ from rising_bandits._compile import compiled
 from rising_bandits.errors import InputError
 from rising_bandits.policies.rules.decay import mean_outlook, mean_rise
 from rising_bandits.policies.rules.operations import assume, indices, roomy, update
-from rising_bandits.policies.rules.prefix_sums import fit, push, step_of
+from rising_bandits.policies.rules.prefix_sums import fit_windows, push, step_of
 from rising_bandits.policies.rules.terms import AVERAGE, BONUS, IMPROVEMENT
-
-SHORTEST = 16
-"""The least number of plays in a window, except for the window of all plays. Shorter windows show mostly noise."""
 
 
 class Outlook(NamedTuple):
@@ -95,10 +92,7 @@ def _update(state: Outlook, unit: int, outcome: float) -> None:
     push(state.sums[unit], plays, step, outcome)
     # The step of the grid is about an eighth of the plays. The step of the clock is an eighth of that.
     if plays > 1 and (step <= 3 or plays & ((1 << (step - 3)) - 1) == 0):
-        lines = state.lines[unit]
-        for halvings in range(lines.shape[0]):
-            if halvings == 0 or plays >> halvings >= SHORTEST:
-                fit(state.sums[unit], plays, halvings, step, lines[halvings])
+        fit_windows(state.sums[unit], plays, step, state.lines[unit])
         state.stamp[unit] = -1
     if state.measured:
         noise = state.noise

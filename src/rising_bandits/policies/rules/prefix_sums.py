@@ -13,6 +13,8 @@ import numpy as np
 from rising_bandits._checks import Floats
 from rising_bandits._compile import compiled
 
+SHORTEST = 16
+"""The least number of plays in a window, except for the window of all plays. Shorter windows show mostly noise."""
 POINTS = 16
 """The number of grid points. The row after them has the sums over all plays."""
 
@@ -73,3 +75,11 @@ def fit(sums: Floats, plays: int, halvings: int, step: int, out: Floats) -> None
     out[0] = total / size
     out[1] = 12.0 * moment / (size * (size * size - 1.0))
     out[2] = size
+
+
+@compiled
+def fit_windows(sums: Floats, plays: int, step: int, lines: Floats) -> None:
+    """Fit the lines of all windows of one unit that are long enough; ``lines`` has a row per window."""
+    for halvings in range(lines.shape[0]):
+        if halvings == 0 or plays >> halvings >= SHORTEST:
+            fit(sums, plays, halvings, step, lines[halvings])

@@ -26,8 +26,8 @@ FORGET = 2.0
 """The power with which older plays count less."""
 SMALLEST_VARIANCE = 1e-8
 """The least variance of noise that is assumed, so that nothing is divided by 0."""
-# The places in the row of a shape's sums, in the totals of an arm, and in the row of a posterior.
-LEVEL, RISE, VAR_LEVEL, COVARIANCE, VAR_RISE, WEIGHT = range(6)
+# The places in a row of a posterior: means of level and rise, the variance of the rise, the weight of the shape.
+LEVEL, RISE, VAR_RISE, WEIGHT = range(4)
 
 
 @compiled
@@ -54,11 +54,11 @@ def area(n: float, tau: float, alpha: float) -> float:
 
 
 @compiled
-def take_block(shapes: Floats, sums: Floats, totals: Floats, plays: float, count: float, x: float, xx: float) -> None:
-    """Add the last ``count`` outcomes of an arm to its sums, as if each had been at the middle of the block.
+def take_block(shapes: Floats, sums: Floats, totals: Floats, plays: float, count: float, x: float) -> None:
+    """Add the last ``count`` outcomes of an arm, whose sum is ``x``, as if each had been in the middle of them.
 
-    ``shapes`` has tau and alpha per row. ``sums`` gets f, f² and f·x per shape. ``totals`` gets the weight of all
-    outcomes, x and x². ``plays`` counts the block.
+    ``shapes`` has tau and alpha per row. ``sums`` gets f, f² and f·x per shape. ``totals`` gets the weight and the sum
+    of all outcomes. ``plays`` is the number of plays with these.
     """
     keep = ((plays - count) / plays) ** FORGET
     middle = plays - 0.5 * (count + 1.0)
@@ -69,12 +69,11 @@ def take_block(shapes: Floats, sums: Floats, totals: Floats, plays: float, count
         sums[shape, 2] = keep * sums[shape, 2] + f * x
     totals[0] = keep * totals[0] + count
     totals[1] = keep * totals[1] + x
-    totals[2] = keep * totals[2] + xx
 
 
 @compiled
 def weigh(sums: Floats, totals: Floats, variance: float, prior: Floats, out: Floats) -> None:
-    """Write the posterior of an arm: per shape the means and covariances of level and rise, and its weight.
+    """Write the posterior of an arm: a row per shape, the flat one last.
 
     ``prior`` has the logarithm of each shape's weight, the flat one last, then mean and variance of the level and of
     the rise.
@@ -87,8 +86,6 @@ def weigh(sums: Floats, totals: Floats, variance: float, prior: Floats, out: Flo
     r0 = m0 / v0 + x
     out[shapes, LEVEL] = r0 / a00
     out[shapes, RISE] = 0.0
-    out[shapes, VAR_LEVEL] = 1.0 / a00
-    out[shapes, COVARIANCE] = 0.0
     out[shapes, VAR_RISE] = 0.0
     top = prior[shapes] - 0.5 * math.log(a00 * v0) + 0.5 * r0 * r0 / a00 - 0.5 * m0 * m0 / v0
     out[shapes, WEIGHT] = top
@@ -101,8 +98,6 @@ def weigh(sums: Floats, totals: Floats, variance: float, prior: Floats, out: Flo
         evidence -= 0.5 * (m0 * m0 / v0 + m1 * m1 / v1)
         out[shape, LEVEL] = level
         out[shape, RISE] = rise
-        out[shape, VAR_LEVEL] = a11 / det
-        out[shape, COVARIANCE] = -a01 / det
         out[shape, VAR_RISE] = a00 / det
         out[shape, WEIGHT] = evidence
         top = max(top, evidence)
