@@ -48,7 +48,7 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[str]], numbers: int) 
 
 def tables() -> dict[str, str]:
     """The content of every generated Markdown file in docs/data, by its name."""
-    from rising_bandits.antmaze.runs import find_results
+    from rising_bandits.antmaze.results import find_results
     from rising_bandits.reproduction.antmaze import LEARNED, last_success
     from rising_bandits.reproduction.maze_claims import maze_claims
     from rising_bandits.reproduction.maze_parts import HEADINGS, comparison, differences, which_seeds
@@ -85,7 +85,7 @@ def tables() -> dict[str, str]:
 
 def summary() -> bytes:
     """The summary of all runs, as the package holds it."""
-    from rising_bandits.antmaze.runs import find_results
+    from rising_bandits.antmaze.results import find_results
     from rising_bandits.reproduction.trained import dump, summarise
 
     return dump(summarise(find_results([RUNS])))
@@ -93,7 +93,7 @@ def summary() -> bytes:
 
 def figures() -> None:
     """The figures of the guide."""
-    from rising_bandits.antmaze.runs import find_results
+    from rising_bandits.antmaze.results import find_results
     from rising_bandits.plots.antmaze import plot_learning
     from rising_bandits.reproduction.antmaze import LEARNED
     from rising_bandits.reproduction.maze_parts import heatmap_parts, trained_part

@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from rising_bandits.antmaze.pool import one_core
-from rising_bandits.antmaze.runs import Result, TrainSpec
+from rising_bandits.antmaze.results import Result
 from rising_bandits.antmaze.settings import CPU
+from rising_bandits.antmaze.spec import TrainSpec
 from rising_bandits.antmaze.training import Training
 from rising_bandits.reproduction.antmaze import last_success
 from rising_bandits.reproduction.trained import walks_from

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import rising_bandits as rb
-from rising_bandits.antmaze.runs import find_results, read_result
+from rising_bandits.antmaze.results import find_results, read_result
 
 GOOD = Path(__file__).parents[2] / "docs" / "data" / "antmaze" / "easy-crucb-10.npz"
 

@@ -283,6 +283,29 @@ def test_numpy_and_jax_see_the_same():
     assert np.array_equal([group for _, group in single], groups)
 
 
+@given(seed=st.integers(0, 1_000))
+@settings(max_examples=50, deadline=None)
+def test_one_observation_is_seen_as_a_batch_of_one_to_the_last_bit(seed):
+    rng = np.random.default_rng(seed)
+    observation, goal = rng.normal(size=29), rng.normal(size=2) * rng.choice([0.1, 1.0, 5.0])
+    alone, group = symmetry.see(np, observation, goal, 2.0)
+    batch, groups = symmetry.see(np, observation[None], goal[None], 2.0)
+    assert np.array_equal(alone, batch[0])
+    assert group == groups[0]
+
+
+def test_the_search_for_islands_would_change_no_bit():
+    world, twin = World(EASY), World(EASY)
+    twin.model.opt.disableflags &= ~int(mujoco.mjtDisableBit.mjDSBL_ISLAND)
+    assert twin.model.opt.disableflags != world.model.opt.disableflags
+    rng = np.random.default_rng(0)
+    for one in (world, twin):
+        one.reset(np.random.default_rng(1))
+    for _ in range(300):
+        action = rng.uniform(-1.0, 1.0, 8)
+        assert np.array_equal(world.step(action), twin.step(action))
+
+
 # Gymnasium advises against unbounded observations; positions and speeds have no bound.
 @pytest.mark.filterwarnings("ignore:.*infinity.*:UserWarning")
 @pytest.mark.parametrize("name", ["Easy", "Complex"])

@@ -13,7 +13,8 @@ from rising_bandits.antmaze.body import stance
 from rising_bandits.antmaze.files import write_npz
 from rising_bandits.antmaze.record import Record
 from rising_bandits.antmaze.recording import record, write_recording
-from rising_bandits.antmaze.runs import RunFolder, find_results, read_result
+from rising_bandits.antmaze.results import find_results, read_result
+from rising_bandits.antmaze.runs import RunFolder
 from rising_bandits.plots import antmaze as plots
 from rising_bandits.problems import recorded
 from rising_bandits.reproduction.antmaze import last_success, plan_report, write_report
@@ -335,12 +336,12 @@ def test_a_run_without_its_twin_is_told_how_to_get_one(tmp_path):
 
 def test_progress_counts_what_was_finished_before(monkeypatch, capsys):
     from rising_bandits.antmaze.pool import News
-    from rising_bandits.cli.antmaze import _watch
+    from rising_bandits.cli.antmaze_progress import watch
 
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "150")
     specs = [TrainSpec.make("easy", "crucb", seed=seed, episodes=50) for seed in range(4)]
-    with _watch(specs, [0]) as show:
+    with watch(specs, [0]) as show:
         show(News(1, 50, 9.0, (1,), (float("nan"),) * 7))
         show(News(2, 20, 5.0, (0, 3, 6), (0.5, *[float("nan")] * 6)))
         show(News(2, 25, 6.0, (0, 3, 6), (0.6, *[float("nan")] * 6)))
@@ -353,13 +354,13 @@ def test_progress_counts_what_was_finished_before(monkeypatch, capsys):
 
 def test_progress_is_told_line_by_line_where_there_is_no_terminal(monkeypatch, capsys):
     from rising_bandits.antmaze.pool import News
-    from rising_bandits.cli import antmaze as command
+    from rising_bandits.cli import antmaze_progress as command
 
     now = 0.0
     monkeypatch.delenv("FORCE_COLOR", raising=False)
     monkeypatch.setattr(command.time, "monotonic", lambda: now)
     specs = [TrainSpec.make("easy", "crucb", episodes=300)]
-    with command._watch(specs, []) as tell:
+    with command.watch(specs, []) as tell:
         for episode in range(1, 301):
             now += 1.0
             tell(News(0, episode, now, (0, 3, 6), (0.5, *[float("nan")] * 6)))
@@ -470,7 +471,7 @@ def test_the_command_replays_and_says_so(run, tmp_path, capsys):
         (["run", "--map", "nowhere"], "map must be one of easy, complex"),
         (["run", "--policy", "best"], "policy must be one of"),
         (["run", "--episodes", "3"], "episodes must be an integer of at least 7"),
-        (["run", "--preset", "gpu"], "preset must be one of cpu, paper"),
+        (["run", "--preset", "gpu"], "preset must be one of cpu, upright, paper"),
         (["run", "--seeds", "0"], "seeds must be a number of at least 1"),
         (["run", "--seed", "-1"], "the first seed must be an integer"),
         (["map", "nowhere"], "map must be one of easy, complex"),

@@ -11,8 +11,8 @@ import pytest
 import rising_bandits as rb
 from rising_bandits.antmaze import POLICIES
 from rising_bandits.antmaze.recording import check_walls, record
-from rising_bandits.antmaze.runs import find_results
-from rising_bandits.antmaze.settings import CPU
+from rising_bandits.antmaze.results import find_results
+from rising_bandits.antmaze.settings import CPU, UPRIGHT
 from rising_bandits.experiments import make_plan
 from rising_bandits.experiments.plan import with_windows
 from rising_bandits.problems.recorded import SHARE
@@ -21,6 +21,7 @@ from rising_bandits.reproduction.trained import load, summarise
 
 ROOT = Path(__file__).parents[2]
 RESULTS = find_results([ROOT / "docs" / "data" / "antmaze"])
+RAN = (*POLICIES, "program-crucb", "crucb(upward=True)", "horizon-crucb")
 REPLAY = json.loads((ROOT / "docs" / "data" / "antmaze-replay.json").read_text(encoding="utf-8"))
 
 
@@ -37,9 +38,11 @@ def on(maze):
 
 
 def test_every_policy_was_trained_with_the_settings_that_are_the_default():
-    for seed in (10, 11):
-        assert {r.spec.label for r in on("easy") if r.spec.seed == seed} >= {*POLICIES, "program-crucb"}
-    assert {r.spec.label for r in on("complex") if r.spec.seed == 10} >= {*POLICIES, "program-crucb"}
+    for maze in ("easy", "complex"):
+        seeds = {label: {r.spec.seed for r in on(maze) if r.spec.label == label} for label in RAN}
+        for label in (*POLICIES, "program-crucb"):
+            assert seeds[label] >= set(range(10, 15)), (maze, label)
+        assert all(len(found) >= 3 for found in seeds.values())
     for result in RESULTS:
         assert result.spec.settings == CPU.as_dict()
         assert result.record.episodes == result.spec.episodes == result.maze.episodes
@@ -52,6 +55,15 @@ def test_the_ant_learns_the_first_edge_and_the_bottleneck_on_four_of_five_seeds(
     # Seeds 0 to 6 and 100 to 105 had a part in choosing settings, and say nothing about others.
     assert {result.spec.seed for result in alone} == set(range(10, 20))
     assert sum(good) >= 0.8 * len(alone)
+
+
+def test_an_ant_that_keeps_off_its_back_learns_both_edges_on_ten_of_ten_seeds():
+    runs = find_results([ROOT / "docs" / "data" / "antmaze-upright"])
+    # Seed 18 is there too; it suggested the setting.
+    assert {run.spec.seed for run in runs} == {18, *range(20, 30)}
+    for run in runs:
+        assert run.spec.settings == UPRIGHT.as_dict()
+        assert all(last_success(run, edge) > 0.5 for edge in ("0->1", "1->4"))
 
 
 @pytest.mark.parametrize("maze", ["easy", "complex"])

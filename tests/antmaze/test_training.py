@@ -30,7 +30,7 @@ from rising_bandits.antmaze import (
     train,
 )
 from rising_bandits.antmaze.agent import Agent
-from rising_bandits.antmaze.buffer import Buffer
+from rising_bandits.antmaze.buffer import Buffer, upside_down
 from rising_bandits.antmaze.pool import train_all
 from rising_bandits.antmaze.view import View
 
@@ -50,12 +50,12 @@ def _random_buffer(rng, episodes=6):
     return buffer, kept
 
 
-@given(seed=st.integers(0, 1_000), n_step=st.integers(1, 6), within=st.integers(1, 40))
+@given(seed=st.integers(0, 1_000), n_step=st.integers(1, 6), within=st.integers(1, 40), upright=st.booleans())
 @settings(max_examples=40, deadline=None)
-def test_batches_are_what_a_plain_loop_over_episodes_says(seed, n_step, within):
+def test_batches_are_what_a_plain_loop_over_episodes_says(seed, n_step, within, upright):
     rng = np.random.default_rng(seed)
     buffer, kept = _random_buffer(rng)
-    chosen = Settings(n_step=n_step, relabel_within=within, batch=64, discount=0.9)
+    chosen = Settings(n_step=n_step, relabel_within=within, batch=64, discount=0.9, upright=upright, lowest=-7.0)
     batch = buffer.sample(rng, chosen, 2)
     places = {o.tobytes(): (e, k) for e, (obs, _, _) in enumerate(kept) for k, o in enumerate(obs)}
     for u in range(2):
@@ -72,14 +72,34 @@ def test_batches_are_what_a_plain_loop_over_episodes_says(seed, n_step, within):
                 if discount == 0.0 or last == len(actions):
                     break
                 last += 1
-                if np.hypot(*(observations[last, :2] - goal)) < 0.5:
+                if upright and observations[last, 4] ** 2 + observations[last, 5] ** 2 > 0.5:
+                    reward, discount = -7.0, 0.0
+                elif np.hypot(*(observations[last, :2] - goal)) < 0.5:
                     discount = 0.0
                 else:
                     reward -= discount
                     discount *= 0.9
             assert batch.reward[u, b] == pytest.approx(reward, abs=1e-5)
             assert batch.discount[u, b] == pytest.approx(discount, abs=1e-5)
-            assert np.array_equal(batch.after[u, b], observations[last])
+            if batch.discount[u, b]:
+                assert np.array_equal(batch.after[u, b], observations[last])
+
+
+def test_an_ant_is_upside_down_where_its_own_upward_axis_points_down():
+    """Against the rotation matrix that MuJoCo makes of a quaternion."""
+    import mujoco
+
+    turns = np.random.default_rng(3).normal(size=(200, 4))
+    turns /= np.linalg.norm(turns, axis=1, keepdims=True)
+    rows = np.zeros((200, 29))
+    rows[:, 3:7] = turns
+    matrix = np.zeros(9)
+    down = []
+    for turn in turns:
+        mujoco.mju_quat2Mat(matrix, turn)
+        down.append(matrix[8] < 0)
+    assert 0 < sum(down) < 200
+    assert upside_down(rows).tolist() == down
 
 
 def test_relabelling_happens_as_often_as_it_should():

@@ -19,7 +19,7 @@ import optax
 
 from rising_bandits._checks import Floats
 from rising_bandits.antmaze.buffer import Batch
-from rising_bandits.antmaze.mazes import Box
+from rising_bandits.antmaze.floor import Box
 from rising_bandits.antmaze.networks import ACTIONS, Network, evaluate, make_network
 from rising_bandits.antmaze.settings import Settings
 from rising_bandits.antmaze.view import View

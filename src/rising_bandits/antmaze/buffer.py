@@ -6,6 +6,7 @@ On disk it is a file to which each checkpoint appends.
 from __future__ import annotations
 
 import os
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,7 +34,28 @@ class Batch(NamedTuple):
     reward: Any
     """The sum of discounted rewards up to ``after``."""
     discount: Any
-    """The factor of the value of ``after``; 0 if the goal was reached on the way."""
+    """The factor of the value of ``after``; 0 if the goal was reached on the way, or the ant was lost."""
+
+
+@lru_cache(maxsize=8)
+def _sums(settings: Settings) -> tuple[Reals, Reals]:
+    """The discount and the sum of discounted rewards of -1, after each number of steps up to ``settings.n_step``."""
+    discounts, rewards = np.ones(settings.n_step + 1, dtype=np.float32), np.zeros(settings.n_step + 1, np.float32)
+    for step in range(settings.n_step):
+        discounts[step + 1] = discounts[step] * np.float32(settings.discount)
+        rewards[step + 1] = rewards[step] - discounts[step]
+    return discounts, rewards
+
+
+def upside_down(observations: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Whether the torso is upside down, for rows that begin with an observation.
+
+    >>> bool(upside_down(np.eye(29)[[4]])[0])
+    True
+    """
+    # The upward direction of the body has the vertical part 1 - 2 (x² + y²), for the quaternion (w, x, y, z).
+    x, y = observations[..., 4], observations[..., 5]
+    return np.asarray(x * x + y * y > 0.5)
 
 
 class Buffer:
@@ -52,6 +74,9 @@ class Buffer:
 
     def __init__(self, capacity: int = 1 << 14) -> None:
         self._rows: Reals = np.zeros((capacity, ROW), dtype=np.float32)
+        # The positions of all rows once more, side by side: to read them from the rows is slow.
+        self._places: Reals = np.zeros((capacity, 2), dtype=np.float32)
+        self._over = np.zeros(capacity, dtype=bool)
         self._start = np.zeros(capacity, dtype=np.int64)
         self.rows = 0
         """The number of rows."""
@@ -74,9 +99,13 @@ class Buffer:
         end = self.rows + len(rows)
         if end > len(self._rows):
             size = max(end, 2 * len(self._rows))
-            self._rows = np.concatenate([self._rows, np.zeros((size - len(self._rows), ROW), dtype=np.float32)])
-            self._start = np.concatenate([self._start, np.zeros(size - len(self._start), dtype=np.int64)])
+            self._rows, self._places, self._over, self._start = (
+                np.concatenate([held, np.zeros((size - len(held), *held.shape[1:]), dtype=held.dtype)])
+                for held in (self._rows, self._places, self._over, self._start)
+            )
         self._rows[self.rows : end] = rows
+        self._places[self.rows : end] = rows[:, :2]
+        self._over[self.rows : end] = upside_down(rows)
         steps = self.rows + np.flatnonzero(rows[:, 39] > 0)
         self._start[self.steps : self.steps + steps.size] = steps
         self.rows, self.steps = end, self.steps + steps.size
@@ -86,26 +115,39 @@ class Buffer:
 
         With probability ``settings.relabel`` a goal is replaced by a position that the ant reached up to
         ``settings.relabel_within`` steps later. The reward of a step is 0 if it ends near the goal and -1 otherwise.
-        Rewards are summed over ``settings.n_step`` steps, or fewer if the goal is reached or the episode ends.
+        Rewards are summed over ``settings.n_step`` steps, or fewer if the goal is reached or the episode ends. With
+        ``settings.upright``, a transition on which the ant turns upside down is worth ``settings.lowest``, unless the
+        goal was reached before that.
         """
         shape = (updates, settings.batch)
         row = self._start[rng.integers(0, self.steps, shape)]
-        table = self._rows
-        ahead = table[row, 39].astype(np.int64)
+        taken = self._rows.take(row, axis=0)
+        ahead = taken[..., 39].astype(np.int64)
         later = row + 1 + (rng.random(shape) * np.minimum(ahead, settings.relabel_within)).astype(np.int64)
         relabelled = rng.random(shape) < settings.relabel
-        goal = np.where(relabelled[..., None], table[later, :2], table[row, 37:39])
-        reward = np.zeros(shape, dtype=np.float32)
-        discount = np.ones(shape, dtype=np.float32)
-        last = row.copy()
-        for step in range(settings.n_step):
-            moving = (discount > 0.0) & (step < ahead)
-            last += moving
-            away = table[last, :2] - goal
-            there = (away * away).sum(-1) < NEAR * NEAR
-            reward -= np.where(moving & ~there, discount, 0.0)
-            discount = np.where(moving, np.where(there, 0.0, discount * settings.discount), discount)
-        return Batch(table[row, :29], table[row, 29:37], table[last, :29], goal, reward, discount.astype(np.float32))
+        goal = np.where(relabelled[..., None], self._places.take(later, axis=0), taken[..., 37:39])
+        # Steps until the goal is reached, or all that are summed and are still in the episode.
+        steps = np.minimum(ahead, settings.n_step)
+        passed = row[..., None] + 1 + np.minimum(np.arange(settings.n_step), steps[..., None] - 1)
+        away = self._places.take(passed, axis=0) - goal[..., None, :]
+        near = away[..., 0] * away[..., 0] + away[..., 1] * away[..., 1] < NEAR * NEAR
+        there = near.any(-1)
+        first = near.argmax(-1)
+        discounts, rewards = _sums(settings)
+        reward = rewards[np.where(there, first, steps)]
+        if settings.upright:
+            over = self._over.take(passed)
+            lost = over.any(-1) & (~there | (over.argmax(-1) <= first))
+            reward = np.where(lost, np.float32(settings.lowest), reward)
+            there = there | lost
+        return Batch(
+            taken[..., :29],
+            taken[..., 29:37],
+            self._rows.take(row + np.where(there, first + 1, steps), axis=0)[..., :29],
+            goal,
+            reward,
+            np.where(there, np.float32(0.0), discounts[steps]),
+        )
 
     def write_from(self, path: Path, rows: int) -> None:
         """Write to a file all rows from number ``rows`` on, in place of what the file holds after the first ``rows``.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rising_bandits.antmaze.mazes import Maze
+from rising_bandits.antmaze.maze import Maze
 
 WALL, FLOOR, ANT = "#737F8F", "#F4F3EE", "#D55E00"
 

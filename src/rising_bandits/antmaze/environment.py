@@ -15,7 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rising_bandits._checks import Floats
-from rising_bandits.antmaze.mazes import CLEARANCE, COMPLEX, EASY, Maze, get
+from rising_bandits.antmaze.floor import CLEARANCE
+from rising_bandits.antmaze.maze import Maze
+from rising_bandits.antmaze.mazes import COMPLEX, EASY, get
 from rising_bandits.antmaze.picture import Camera
 from rising_bandits.antmaze.world import NEAR, World
 from rising_bandits.errors import InputError

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from rising_bandits.antmaze.body import build
 from rising_bandits.antmaze.drawing import Segment, paint
-from rising_bandits.antmaze.mazes import Maze
+from rising_bandits.antmaze.maze import Maze
 
 Picture = npt.NDArray[np.uint8]
 WIDTH, HEIGHT = 480, 360

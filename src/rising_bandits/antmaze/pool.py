@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from rising_bandits.antmaze.runs import CHECKPOINT_SECONDS, Result, RunFolder, TrainSpec, read_result, train
+from rising_bandits.antmaze.results import Result, read_result
+from rising_bandits.antmaze.runs import CHECKPOINT_SECONDS, RunFolder, train
+from rising_bandits.antmaze.spec import TrainSpec
 from rising_bandits.antmaze.training import Training
 from rising_bandits.errors import RisingBanditsError
 from rising_bandits.experiments.workers import WORKING, begin_worker, count_workers, stopping, wait_for

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rising_bandits._checks import Floats, Ints
-from rising_bandits.antmaze.mazes import Maze
+from rising_bandits.antmaze.maze import Maze
 from rising_bandits.errors import InputError
 
 CELL = 0.5

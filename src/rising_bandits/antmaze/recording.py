@@ -23,8 +23,8 @@ from scipy.optimize import isotonic_regression
 
 from rising_bandits._checks import Floats
 from rising_bandits._files import replacing
-from rising_bandits.antmaze.mazes import Maze
-from rising_bandits.antmaze.runs import Result, check_alike
+from rising_bandits.antmaze.maze import Maze
+from rising_bandits.antmaze.results import Result, check_alike
 from rising_bandits.errors import InputError
 from rising_bandits.problems.recorded import FORMAT
 

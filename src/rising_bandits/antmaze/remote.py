@@ -18,7 +18,8 @@ from typing import Any
 from rising_bandits._files import replacing
 from rising_bandits._sources import source_hash
 from rising_bandits.antmaze.pool import News, news, one_core
-from rising_bandits.antmaze.runs import RunFolder, TrainSpec, train
+from rising_bandits.antmaze.runs import RunFolder, train
+from rising_bandits.antmaze.spec import TrainSpec
 from rising_bandits.antmaze.training import Training
 from rising_bandits.errors import RisingBanditsError
 from rising_bandits.experiments import identity

@@ -1,4 +1,4 @@
-"""The settings of the low-level agent, with two presets."""
+"""The settings of the low-level agent, with three presets."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Self, cast
 
 from rising_bandits import _checks
-from rising_bandits.antmaze.mazes import Maze
+from rising_bandits.antmaze.maze import Maze
 from rising_bandits.errors import InputError
 
 VIEWS = ("symmetric", "plain")
@@ -68,6 +68,9 @@ class Settings:
         The share of goals that are replaced by a position reached later in the same episode.
     relabel_within
         How many steps later at most.
+    upright
+        Whether an ant on its back counts as lost in learning: once its torso is upside down, the value of every goal is
+        ``lowest``. The maze itself does not change; an ant that gets up in time can still succeed.
     reach
         When the ant acts, a goal that is farther away than this is moved to this distance.
     steps_per_update
@@ -110,6 +113,7 @@ class Settings:
     penalty: float = 1.0
     relabel: float = 0.8
     relabel_within: int = 100
+    upright: bool = False
     reach: float = 2.0
     steps_per_update: int = 3
     chunk: int = 10
@@ -120,11 +124,11 @@ class Settings:
         for name, choices in (("view", VIEWS), ("integrator", INTEGRATORS)):
             if getattr(self, name) not in choices:
                 raise InputError(f"{name} must be one of {', '.join(choices)}, got {getattr(self, name)!r}")
-        if not isinstance(cast(object, self.hidden), tuple | list) or not isinstance(self.layer_norm, bool):
-            raise InputError(
-                "hidden must be sizes of layers, as in (128, 128), and layer_norm True or False, "
-                f"got {self.hidden!r} and {self.layer_norm!r}"
-            )
+        if not isinstance(cast(object, self.hidden), tuple | list):
+            raise InputError(f"hidden must be sizes of layers, as in (128, 128), got {self.hidden!r}")
+        for name in ("layer_norm", "upright"):
+            if not isinstance(getattr(self, name), bool):
+                raise InputError(f"{name} must be True or False, got {getattr(self, name)!r}")
         object.__setattr__(self, "hidden", tuple(_checks.integer("hidden", size, low=1) for size in self.hidden))
         for name in ("n_step", "polyak_every", "actor_every", "batch", "relabel_within", "steps_per_update", "chunk"):
             _checks.integer(name, getattr(self, name), low=1)
@@ -181,8 +185,10 @@ PAPER = Settings(
     warm_up=200,
     hold=1,
 )
-PRESETS = {"cpu": CPU, "paper": PAPER}
-"""The presets by name: ``cpu`` for one core, and ``paper`` with the settings of the paper."""
+UPRIGHT = replace(CPU, upright=True)
+PRESETS = {"cpu": CPU, "upright": UPRIGHT, "paper": PAPER}
+"""The presets by name: ``cpu`` for one core, ``upright`` with a learner that keeps off its back, and ``paper`` with the
+settings of the paper."""
 
 
 def preset(name: str, maze: Maze) -> Settings:

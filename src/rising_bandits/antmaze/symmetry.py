@@ -12,6 +12,7 @@ All functions take the array module first (numpy or jax.numpy), so that acting a
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -61,33 +62,51 @@ def _from_body(w: Any, x: Any, y: Any, z: Any, a: Any, b: Any, c: Any) -> tuple[
     )
 
 
+class _Scalars:
+    """What `see` needs of an array module, for Python's floats: the same results without NumPy's cost per call."""
+
+    minimum, sqrt, abs = min, math.sqrt, abs
+
+    @staticmethod
+    def where(condition: bool, yes: Any, no: Any) -> Any:
+        return yes if condition else no
+
+    @staticmethod
+    def stack(values: list[float], axis: int) -> Floats:
+        return np.array(values)
+
+
 def see(xp: Any, observation: Any, goal: Any, reach: float) -> tuple[Any, Any]:
     """The features of observations (.., 29) with goals (.., 2), and the number of the map that was used (..).
 
     A goal that is farther away than ``reach`` is moved to this distance.
     """
-    part = [observation[..., i] for i in range(29)]
+    # A single observation, as when acting, is computed with Python's floats, which is five times as fast.
+    single = xp is np and observation.ndim == 1
+    on: Any = _Scalars if single else xp
+    part = observation.tolist() if single else [observation[..., i] for i in range(29)]
     w, x, y, z = part[3:7]
-    dx, dy = goal[..., 0] - part[0], goal[..., 1] - part[1]
-    pull = xp.minimum(1.0, reach / xp.sqrt(dx * dx + dy * dy + 1e-12))
+    to_x, to_y = goal.tolist() if single else (goal[..., 0], goal[..., 1])
+    dx, dy = to_x - part[0], to_y - part[1]
+    pull = on.minimum(1.0, reach / on.sqrt(dx * dx + dy * dy + 1e-12))
     gx, gy, gz = _from_body(w, x, y, z, dx * pull, dy * pull, 0.0)
     vx, vy, vz = _from_body(w, x, y, z, part[15], part[16], part[17])
     ux, uy, uz = _from_body(w, x, y, z, 0.0, 0.0, 1.0)
     sx, sy, sz = part[18:21]
     # The quarter turn that brings the goal ahead is given by the larger of |gx| and |gy| and by its sign.
-    along = xp.abs(gx) >= xp.abs(gy)
-    turn = xp.where(along, xp.where(gx >= 0, 0, 2), xp.where(gy >= 0, 1, 3))
-    cosine = xp.where(along, xp.where(gx >= 0, 1.0, -1.0), 0.0)
-    sine = xp.where(along, 0.0, xp.where(gy >= 0, 1.0, -1.0))
+    along = on.abs(gx) >= on.abs(gy)
+    turn = on.where(along, on.where(gx >= 0, 0, 2), on.where(gy >= 0, 1, 3))
+    cosine = on.where(along, on.where(gx >= 0, 1.0, -1.0), 0.0)
+    sine = on.where(along, 0.0, on.where(gy >= 0, 1.0, -1.0))
     ahead, aside = cosine * gx + sine * gy, cosine * gy - sine * gx
     mirror = aside < 0
-    flip = xp.where(mirror, -1.0, 1.0)
+    flip = on.where(mirror, -1.0, 1.0)
     group = turn + 4 * mirror
     order, sign = xp.asarray(INDEX)[group], xp.asarray(SIGN)[group]
     angles = _gather(xp, observation[..., 7:15], order) * sign
     speeds = _gather(xp, observation[..., 21:29], order) * sign
     # A spin is an axial vector: a reflection keeps its part along the mirror's normal and reverses the other parts.
-    vectors = xp.stack(
+    vectors = on.stack(
         [
             ahead, aside * flip, gz,
             cosine * vx + sine * vy, (cosine * vy - sine * vx) * flip, vz,

@@ -10,7 +10,7 @@ from rising_bandits import _checks
 from rising_bandits._checks import Floats
 from rising_bandits.antmaze.agent import Agent
 from rising_bandits.antmaze.buffer import Buffer
-from rising_bandits.antmaze.mazes import Maze
+from rising_bandits.antmaze.maze import Maze
 from rising_bandits.antmaze.record import Record
 from rising_bandits.antmaze.settings import CPU, Settings
 from rising_bandits.antmaze.world import World

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from rising_bandits.antmaze import symmetry
-from rising_bandits.antmaze.mazes import Box
+from rising_bandits.antmaze.floor import Box
 from rising_bandits.antmaze.settings import Settings
 from rising_bandits.antmaze.whiskers import WHISKERS, feel
 
@@ -33,6 +35,7 @@ class View:
 
     def __init__(self, settings: Settings, walls: tuple[Box, ...] = ()) -> None:
         self.settings, self.walls = settings, walls
+        self._sides = np.array(walls, dtype=np.float64).reshape(-1, 4)
         self._symmetric = settings.view == "symmetric"
         self.features = symmetry.FEATURES if self._symmetric else _PLAIN_FEATURES
         """The number of features."""
@@ -55,7 +58,7 @@ class View:
             seen = xp.concatenate([away * pull, observation], axis=-1)
             group = xp.zeros(observation.shape[:-1], dtype=int)
         if self.settings.feel > 0.0:
-            felt = feel(xp, self.walls, self.settings.feel, place, goal, symmetry.mirrored(group))
+            felt = feel(xp, self._sides, self.settings.feel, place, goal, symmetry.mirrored(group))
             seen = xp.concatenate([seen, felt.astype(seen.dtype)], axis=-1)
         return seen, group
 

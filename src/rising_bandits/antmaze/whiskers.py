@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from rising_bandits.antmaze.mazes import Box
+from rising_bandits._checks import Floats
+from rising_bandits.antmaze.floor import Box
 
 WHISKERS = 8
 _ANGLES = np.arange(WHISKERS) * (2.0 * np.pi / WHISKERS)
@@ -16,7 +17,7 @@ _LEVEL = 1e-6
 """The smallest component of a direction; smaller ones are replaced by this, to avoid a division by 0."""
 
 
-def feel(xp: Any, walls: Sequence[Box], length: float, place: Any, goal: Any, mirrored: Any) -> Any:
+def feel(xp: Any, walls: Sequence[Box] | Floats, length: float, place: Any, goal: Any, mirrored: Any) -> Any:
     r"""What whiskers of a length feel at positions (.., 2): 0 if no wall is within reach, up to 1 at a wall.
 
     Whisker :math:`k` points :math:`k \cdot 45` degrees to the left of the goal, or to the right where ``mirrored``
@@ -33,7 +34,7 @@ def feel(xp: Any, walls: Sequence[Box], length: float, place: Any, goal: Any, mi
     left = xp.asarray(_SINES, dtype=place.dtype) * xp.where(mirrored, -1.0, 1.0)[..., None]
     onward = xp.asarray(_COSINES, dtype=place.dtype)
     enter, leave = -xp.inf, xp.inf
-    sides = xp.asarray(np.array(walls, dtype=np.float64).reshape(-1, 4), dtype=place.dtype)
+    sides = xp.asarray(np.asarray(walls, dtype=np.float64).reshape(-1, 4), dtype=place.dtype)
     # A rectangle is the intersection of two strips. A ray is inside it from the later of the two entries to the earlier
     # of the two exits.
     for axis, direction in enumerate((cosine * onward - sine * left, sine * onward + cosine * left)):

@@ -7,7 +7,7 @@ import numpy as np
 
 from rising_bandits._checks import Floats
 from rising_bandits.antmaze.body import SUBSTEPS, TORQUE, build, stance
-from rising_bandits.antmaze.mazes import Maze
+from rising_bandits.antmaze.maze import Maze
 
 NEAR = 0.5
 """A position is reached if the torso is nearer to it than this."""

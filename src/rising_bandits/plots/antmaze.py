@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rising_bandits._checks import Floats
     from rising_bandits.antmaze.drawing import Segment
     from rising_bandits.antmaze.record import Record
-    from rising_bandits.antmaze.runs import Result
+    from rising_bandits.antmaze.results import Result
 
 
 def success_by_episode(record: Record, arm: int, window: int = 100) -> Floats:

@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 
 from rising_bandits._checks import Bools, Floats, Ints
-from rising_bandits.experiments import Band
 from rising_bandits.experiments.statistics import half_width
-from rising_bandits.plots.regret import draw_ends
 from rising_bandits.plots.style import PALETTE, figure, looks, save, title
 
 _COLOURS = "YlOrRd"
 _FLOOR, _WALL = "#F4F3EE", "#737F8F"
+_ACROSS = 4
+"""How many panels a figure of regret has in a row at most."""
+_BAND = 5
+"""From how many seeds on an interval is drawn."""
 _COLUMNS = 18
 """How many paths a heatmap of paths has in a row."""
 
@@ -298,40 +300,48 @@ def plot_outcomes(tries: Ints, outcomes: Floats, labels: Sequence[str], heading:
 
 
 def plot_training_regret(episodes: Ints, table: Mapping[str, Floats], heading: str, path: Path) -> list[Path]:
-    """Write a figure of the regret of every policy: the mean over seeds, with a 99% t-interval from five seeds on.
+    """Write a figure of the regret of every policy, a panel each, all with one scale; the least regret comes first.
 
-    With fewer seeds, where such an interval covers all, thin lines show the seeds. The axis is chosen by the means;
-    an interval may go beyond it.
+    A panel has the mean over seeds, a thin line for each seed, and from five seeds on a 99% t-interval. The means of
+    the other policies are grey. Intervals of several policies in one panel would cover each other.
 
     Parameters
     ----------
     episodes
         The episodes at which regret is given.
     table
-        The regret of each policy, a row per seed.
+        The regret of each policy, a row per seed. The policy ``oracle``, whose regret is 0, has no panel.
     heading
         The heading of the figure.
     path
         The file to write, as PNG and as SVG.
     """
-    means = {label: rows.mean(axis=0) for label, rows in table.items()}
-    means = dict(sorted(means.items(), key=lambda item: -float(item[1][-1])))
-    with figure(8.2, 4.6) as (drawing, axes):
-        styles = looks(table)
-        for label, mean in means.items():
-            style, rows = styles[label], table[label]
-            if len(rows) >= 5:
-                half = half_width(rows, 0.99)
-                axes.fill_between(episodes, mean - half, mean + half, color=style.colour, alpha=0.12, linewidth=0)
-            else:
-                axes.plot(episodes, rows.T, color=style.colour, linewidth=0.5, alpha=0.5)
-            axes.plot(episodes, mean, color=style.colour, linestyle=style.line, linewidth=style.width)
-        top = max(float(mean.max()) for mean in means.values())
-        bottom = min(0.0, *(float(mean.min()) for mean in means.values()))
-        room = 0.2 * max(top - bottom, 1e-9)
-        draw_ends(axes, {label: Band(episodes, mean, mean, mean, 1) for label, mean in means.items()}, named=name_of)
-        axes.set_ylim(bottom - room, top + room)
-        axes.set_xlabel("episode")
-        axes.set_ylabel("cumulative regret (1 / steps)")
-        axes.set_title(heading, fontsize=10)
+    means = {label: rows.mean(axis=0) for label, rows in table.items() if label != "oracle"}
+    labels = sorted(means, key=lambda label: float(means[label][-1]))
+    halves = {label: half_width(table[label], 0.99) if len(table[label]) >= _BAND else None for label in labels}
+    styles = looks(table)
+    rows = max(1, -(-len(labels) // _ACROSS))
+    columns = max(1, -(-len(labels) // rows))
+    with figure(0.6 + 2.35 * columns, 0.75 + 2.05 * rows) as (drawing, first):
+        first.remove()
+        panels = drawing.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+        for panel in panels.flat[len(labels) :]:
+            panel.remove()
+        for axes, label in zip(panels.flat, labels, strict=False):
+            colour, mean, half = styles[label].colour, means[label], halves[label]
+            for other in labels:
+                if other != label:
+                    axes.plot(episodes, means[other], color="#CCCCCC", linewidth=0.8, zorder=1)
+            if half is not None:
+                axes.fill_between(episodes, mean - half, mean + half, color=colour, alpha=0.15, linewidth=0, zorder=2)
+            axes.plot(episodes, table[label].T, color=colour, linewidth=0.5, alpha=0.6, zorder=3)
+            axes.plot(episodes, mean, color=colour, linewidth=2.0, zorder=4)
+            axes.axhline(0.0, color="black", linestyle=":", linewidth=1.0, zorder=2)
+            last = f"{mean[-1]:.2f}" + ("" if half is None else f" ± {half[-1]:.2f}")
+            axes.set_title(f"{name_of(label)}\n{last}", fontsize=8, loc="left", color=colour)
+            axes.set_xlim(0, int(episodes[-1]))
+            axes.tick_params(labelsize=7)
+        drawing.supxlabel("episode", fontsize=9)
+        drawing.supylabel("cumulative regret (1 / steps)", fontsize=9)
+        drawing.suptitle(heading, fontsize=10, x=0.01, ha="left")
         return save(drawing, path)

@@ -12,7 +12,7 @@ from rising_bandits._files import replacing
 from rising_bandits.antmaze.mazes import EASY, MAZES
 from rising_bandits.antmaze.picture import film as make_film
 from rising_bandits.antmaze.picture import skeletons
-from rising_bandits.antmaze.runs import Result, check_alike
+from rising_bandits.antmaze.results import Result, check_alike
 from rising_bandits.antmaze.settings import CPU, PRESETS
 from rising_bandits.antmaze.world import NEAR
 from rising_bandits.plots import antmaze as plots

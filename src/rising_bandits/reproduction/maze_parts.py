@@ -139,8 +139,14 @@ def trained_part(one: Trained, folder: Path, *, advice: str = "") -> Part:
             f"AntMaze-{one.maze} (trained): regret against the constant optimal path, {many}",
             folder / f"regret-{one.maze}.png",
         )[1]
-        band = "mean and 99% t-interval over seeds" if len(seeds) >= 5 else "mean (thick) and seeds (thin)"
-        part.figures.append((path, f"Cumulative regret of the trained runs: {band}."))
+        band = ", and a 99% t-interval over seeds" if len(seeds) >= 5 else ""
+        part.figures.append(
+            (
+                path,
+                f"Cumulative regret of the trained runs, a panel a policy, the least first: mean (thick), seeds "
+                f"(thin){band}. Grey: the means of the others. Dotted: the constant optimal path.",
+            )
+        )
     return part
 
 

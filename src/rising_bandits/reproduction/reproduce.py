@@ -140,7 +140,7 @@ def reproduce(
     report = folder / "report.html"
     text = render(
         made,
-        _introduction(),
+        _introduction(chosen),
         facts=_facts(plan, runs, version, time.monotonic() - started),
         index=index,
         files=files,
@@ -151,17 +151,23 @@ def reproduce(
     return Reproduction(report, claims, index)
 
 
-def _introduction() -> list[str]:
-    """What the report is, in plain text."""
+def _introduction(chosen: Sequence[Section]) -> list[str]:
+    """What the report is and what it holds, in plain text."""
+    if len(chosen) == len(SECTIONS):
+        contents = (
+            "In this report: the paper's synthetic tasks at full horizon, its theorems as numbers, and AntMaze from "
+            "runs that were trained before. Not in it: training an ant, which rising antmaze run does."
+        )
+    else:
+        missing = [name for name in SECTIONS if name not in {section.name for section in chosen}]
+        contents = (
+            f"This is a part of the report: {', '.join(section.name for section in chosen)}. Not in it: "
+            f"{', '.join(missing)}. Run rising reproduce without --only for all of it."
+        )
     return [
-        "In this report: the paper's synthetic tasks at full horizon, its theorems as numbers, and AntMaze from "
-        "runs that "
-        "were trained before. Not in it: training (rising antmaze run), and the paper's AntMaze "
-        "hyperparameters. Regret is "
-        "expected regret against the optimal constant super arm, which an exact solver finds; for k-MAX a "
-        "better policy "
-        "may exist. Curves show the mean and a 99% t-interval over seeds. Two policies on one seed meet the "
-        "same outcomes.",
+        f"{contents} Regret is expected regret against the optimal constant super arm, which an exact solver finds; "
+        "for k-MAX a better policy may exist. Curves show the mean and a 99% t-interval over seeds. Two policies on "
+        "one seed meet the same outcomes.",
         "A claim of the paper is judged by the numbers that stand below it. Regret is called level if it "
         "differs by less "
         f"than {LEVEL:.0%}, or if the difference is not certain: paired t-tests over seeds, two-sided, with Holm's "

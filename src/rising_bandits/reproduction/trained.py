@@ -20,7 +20,7 @@ from rising_bandits.errors import InputError
 from rising_bandits.plots.trained import Floor
 
 if TYPE_CHECKING:
-    from rising_bandits.antmaze.runs import Result
+    from rising_bandits.antmaze.results import Result
 
 FORMAT = 1
 PAPER = ("crucb", "r-ed-ucb", "sw-ucb", "sw-cucb", "sw-ts", "sw-cts")
@@ -247,7 +247,7 @@ def summarise(results: Sequence[Result]) -> list[Trained]:
     Parameters
     ----------
     results
-        Finished runs, as `antmaze.runs.find_results` returns them.
+        Finished runs, as `antmaze.results.find_results` returns them.
     """
     made = []
     for maze in dict.fromkeys(result.maze.name for result in results):
