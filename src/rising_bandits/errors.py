@@ -37,3 +37,7 @@ class AlreadyToldError(InputError):
 
 class ExpiredError(InputError):
     """A decision was not told in time; its arms do not count as played."""
+
+
+class SigmaWarning(UserWarning):
+    """Outcomes contradict the noise that a policy was told, so its decisions cannot be trusted."""

@@ -70,6 +70,18 @@ class Case:
         return abs(found - best) <= self.tolerance * size
 
     def without(self, blocked: Sequence[bool]) -> list[tuple[int, ...]]:
+        if isinstance(self.oracle, Assignments):
+            # A worker whose pairs are all blocked is left out: every other one gets a different job.
+            pairs = [(arm, *pair) for arm, pair in enumerate(self.oracle.pairs) if not blocked[arm]]
+            size = len({worker for _, worker, _ in pairs})
+            tries = itertools.combinations(pairs, size) if size else ()
+            return as_sets(
+                [
+                    [arm for arm, _, _ in found]
+                    for found in tries
+                    if len({worker for _, worker, _ in found}) == len({job for _, _, job in found}) == size
+                ]
+            )
         return [arms for arms in self.sets if not any(blocked[arm] for arm in arms)]
 
 

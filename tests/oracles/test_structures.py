@@ -222,6 +222,43 @@ def test_matchings_with_capacities(data):
         assert math.fsum(weights[arm] for arm in found) == pytest.approx(best_of(expected, weights), rel=1e-12)
 
 
+@settings(quick, max_examples=60)
+@given(st.data())
+def test_a_mask_that_blocks_all_pairs_of_a_worker_leaves_that_worker_out(data):
+    n_workers, n_jobs = data.draw(st.integers(1, 3)), data.draw(st.integers(1, 3))
+    every = [(worker, job) for worker in range(n_workers) for job in range(n_jobs)]
+    bounds = [data.draw(st.tuples(st.sampled_from([0, 1, 1]), st.integers(1, 3))) for _ in range(n_workers + n_jobs)]
+    least, most = [low for low, _ in bounds], [high for _, high in bounds]
+    arguments = (None, least[:n_workers], most[:n_workers], least[n_workers:], most[n_workers:])
+    try:
+        oracle = CapacityMatchings(n_workers, n_jobs, *arguments)
+    except InfeasibleError:
+        return
+    out = data.draw(st.sets(st.integers(0, n_workers - 1)))
+    mask = np.array([worker in out or data.draw(st.integers(0, 4)) == 0 for worker, _ in every])
+    # The same by hand: a worker without a free pair need not have one.
+    free = {every[arm][0] for arm in np.flatnonzero(~mask)}
+    needed = [low if node >= n_workers or node in free else 0 for node, low in enumerate(least)]
+    joined = [(worker, n_workers + job) for worker, job in every]
+    wanted = [
+        arms
+        for arms in subsets(len(every))
+        if arms and not any(mask[arm] for arm in arms) and within(joined, arms, needed, most)
+    ]
+    assert sorted(tuple(arms.tolist()) for arms in oracle.super_arms_without(mask)) == sorted(wanted)
+    assert [oracle.is_allowed(arms, mask) for arms in subsets(len(every)) if arms] == [
+        arms in wanted for arms in subsets(len(every)) if arms
+    ]
+    weights = data.draw(st.lists(weights_of, min_size=len(every), max_size=len(every)))
+    if not wanted:
+        with pytest.raises(InfeasibleError):
+            oracle.solve(weights, mask=mask)
+        return
+    found = oracle.solve(weights, mask=mask)
+    assert tuple(found.tolist()) in wanted
+    assert math.fsum(weights[arm] for arm in found) == pytest.approx(best_of(wanted, weights), rel=1e-12)
+
+
 def test_capacities_conform():
     check_oracle(CapacityMatchings(2, 3, worker_least=[1, 0], job_most=2, job_least=[0, 1, 0]))
     check_oracle(CapacityMatchings(3, 2, worker_most=2, job_most=2))

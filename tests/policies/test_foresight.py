@@ -9,9 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
+from scipy.special import lambertw
 
 import rising_bandits as rb
 from rising_bandits.policies.foresight import Foresight
+from rising_bandits.policies.rules.foresight import lambert
+from rising_bandits.policies.rules.prefix_sums import make_sums, newer_half, push, step_of
 from rising_bandits.policies.rules.shapes import VAR_RISE, WEIGHT, area, forecast, height, weigh
 
 
@@ -112,3 +115,51 @@ def test_arms_teach_about_other_arms():
         forecasts[rise] = parts["recent average"][5] + parts["predicted improvement"][5]
     assert forecasts[0.5] > forecasts[0.0] + 0.2
     assert math.isclose(forecasts[0.0], 0.3, abs_tol=0.1)
+
+
+@given(st.floats(0.0, 1e12))
+def test_lambert_against_scipy(x):
+    assert lambert(x) == pytest.approx(lambertw(x).real, rel=1e-9, abs=1e-12)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=200))
+def test_the_newer_half_is_a_mean_of_the_newest_outcomes(outcomes):
+    sums = make_sums(1)
+    for play, outcome in enumerate(outcomes, start=1):
+        push(sums[0], play, step_of(play), outcome)
+    plays = len(outcomes)
+    grid = 1 << step_of(plays)
+    before = (plays - plays // 2) // grid * grid if plays > 1 else 0
+    assert plays // 2 <= plays - before <= plays // 2 + grid
+    assert newer_half(sums[0], plays, step_of(plays)) == pytest.approx(np.mean(outcomes[before:]), abs=1e-9)
+
+
+def test_the_index_of_an_ordinary_round_by_its_formula():
+    """Two arms, few rounds: nothing is spent on exploring, so indices are the formula of the docstring."""
+    policy = Foresight(budget=0.0)
+    policy.start(rb.problems.TopK(2, k=1), horizon=60, rng=0)
+    for outcome in (0.3, 0.35, 0.5, 0.45, 0.5, 0.52):
+        policy.observe([0], [outcome])
+    policy.observe([1], [0.2])
+    rule = policy._rule
+    left, sigma = 60 - 7, rule.noise[0]
+    for arm, plays in ((0, 6), (1, 1)):
+        weigh(rule.sums[arm], rule.totals[arm], sigma**2, rule.prior, rule.work)
+        value = forecast(rule.work, rule.shapes, float(plays), float(left))
+        top = 2.0 * 0.5  # after three plays the newer half was the outcome 0.5 alone
+        rise, luck = 0.02 * max(0.0, top - value), 2.0 * sigma**2 / math.sqrt(max(1, plays // 2))
+        expected = value + math.hypot(rise, luck) * lambertw(left / plays).real
+        assert policy.indices()[arm] == pytest.approx(expected, abs=1e-9)
+
+
+def test_an_arm_that_has_fallen_is_left():
+    """From 0.9 to 0.2 after 400 plays, beside a steady 0.6, without noise: few plays of the fallen arm follow."""
+    policy = Foresight()
+    policy.start(rb.problems.TopK(2, k=1), horizon=5_000, rng=0)
+    plays = [0, 0]
+    for _ in range(2_000):
+        arm = int(policy.select()[0])
+        plays[arm] += 1
+        policy.observe([arm], [0.6 if arm == 1 else 0.9 if plays[0] <= 400 else 0.2])
+    assert plays[0] < 600

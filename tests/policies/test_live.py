@@ -66,6 +66,50 @@ def test_machine_code_that_takes_over_decides_the_same(structure, make, paces, m
     assert again.indices().tolist() == policy.indices().tolist()
 
 
+def a_run(problem, rounds):
+    """Random super arms with outcomes; of some of them not all arms were played."""
+    rng = np.random.default_rng(3)
+    run = []
+    for t in range(rounds):
+        arms = problem.oracle.sample(rng)
+        played = arms.size if t % 3 else int(rng.integers(arms.size + 1))
+        run.append((arms, np.where(np.arange(arms.size) < played, rng.random(arms.size), 0.0), played, t % 2))
+    return run
+
+
+@pytest.mark.parametrize("name", sorted({*rb.policies.names()} - {"oracle"}))
+def test_a_run_is_learnt_as_its_super_arms_one_by_one(name):
+    problem = PROBLEMS["top-k"]
+    for parameters in rb.policies.classes()[name].examples():
+        one, whole = (rb.policies.classes()[name](**parameters) for _ in range(2))
+        for policy in (one, whole):
+            policy.start(problem, horizon=1_000, rng=1)
+        run = a_run(problem, 300)
+        for arms, outcomes, played, rounds in run:
+            one._take_in(arms, outcomes, played, rounds)
+        whole._take_in_run(run[:1])
+        whole._take_in_run(run[1:])
+        assert whole.state() == one.state()
+
+
+def test_machine_code_learns_a_run_as_plain_python_does(paces, monkeypatch):
+    problem = PROBLEMS["path"]
+    policy = rb.CRUCB(sigma=0.05)
+    policy.start(problem, rng=1)
+    play(policy, 30)
+    (pace,) = live._PACES.values()
+    pace.worker.join()
+    assert pace.learn_run is not None
+    again = policy.copy()
+    run = a_run(problem, 400)
+    policy._take_in_run(run)
+    monkeypatch.setattr(live, "_PACES", {})
+    monkeypatch.setattr(live, "PAYS", np.inf)
+    for part in run:
+        again._take_in(*part)
+    assert policy.state() == again.state()
+
+
 def test_engines_that_draw_stay_in_python(paces):
     for policy in (rb.SWCTS(window=5), rb.SWUCB(window=5), rb.Random()):
         policy.start(PROBLEMS["top-k"], rng=1)
@@ -152,3 +196,35 @@ def test_decisions_keep_no_memory():
     kept = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
     assert kept < 200 * 10_000
+
+
+SOAK = """
+import os
+import rising_bandits as rb
+
+def used():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE"), len(os.listdir("/proc/self/fd"))
+
+def play(decisions):
+    for _ in range(decisions):
+        policy.observe(policy.select(), [0.5, 0.25])
+
+policy = rb.CRUCB(sigma=0.05, resolution=8)
+policy.start(rb.problems.TopK(4, k=2), rng=0)
+play(3_000)
+before = used()
+play(20_000)
+print(*(b - a for a, b in zip(before, used(), strict=True)))
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_a_soak_keeps_no_memory_and_no_file_handles(monkeypatch):
+    """The memory of the process, which Python's own count does not see whole; ``bench/bench.py`` plays a million."""
+    # A compiler that is loaded in between would take memory of its own.
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    done = subprocess.run([sys.executable, "-c", SOAK], capture_output=True, text=True, check=True)
+    memory, handles = (int(word) for word in done.stdout.split())
+    assert memory <= 200 * 20_000
+    assert handles <= 0

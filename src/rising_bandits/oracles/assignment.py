@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rising_bandits import _checks
-from rising_bandits._checks import Floats, Ints
+from rising_bandits._checks import Bools, Floats, Ints
 from rising_bandits.errors import InfeasibleError, InputError
-from rising_bandits.oracles.base import MOST_ARMS, KernelOracle
+from rising_bandits.oracles.base import LIST_LIMIT, MOST_ARMS, KernelOracle
 from rising_bandits.oracles.listing import distinct_arms, leaves
 from rising_bandits.oracles.operations import solve
 
@@ -51,6 +51,16 @@ def _solve(state: Table, weights: Floats, out: Ints) -> int:
     for worker in range(workers):
         worker_price[worker] = 0.0
     for worker in range(workers):
+        # A mask may block all pairs of a worker, who is then left out.
+        out[worker] = -1
+        free = False
+        for job in range(jobs):
+            pair = arm[worker, job]
+            if pair >= 0 and weights[pair] > -np.inf:
+                free = True
+                break
+        if not free:
+            continue
         holder[jobs] = worker
         at = jobs
         for job in range(jobs + 1):
@@ -91,11 +101,18 @@ def _solve(state: Table, weights: Floats, out: Ints) -> int:
     for job in range(jobs):
         if holder[job] >= 0:
             out[holder[job]] = arm[holder[job], job]
-    return int(workers)
+    size = 0
+    for worker in range(workers):
+        if out[worker] >= 0:
+            out[size] = out[worker]
+            size += 1
+    return size
 
 
 class Assignments(KernelOracle):
     """Assignments that give every worker a different job; exact for sums of weights.
+
+    A worker all of whose pairs are in a mask is left out.
 
     A base arm is a pair of a worker and a job. Without ``pairs``, arm ``worker * n_jobs + job`` is the pair
     (worker, job).
@@ -155,7 +172,7 @@ class Assignments(KernelOracle):
             before=np.zeros(self.n_jobs + 1, dtype=np.int64),
             reached=np.zeros(self.n_jobs + 1, dtype=np.bool_),
         )
-        if not self.complete and not self.can():
+        if len({worker for worker, _ in self.pairs}) < self.n_workers or (not self.complete and not self.can()):
             raise InfeasibleError("pairs must allow every worker a job of their own; no such matching exists")
 
     def is_feasible(self, arms: Sequence[int] | Ints) -> bool:
@@ -163,6 +180,25 @@ class Assignments(KernelOracle):
         workers = {worker for worker, _ in chosen}
         jobs = {job for _, job in chosen}
         return len(chosen) == len(workers) == len(jobs) == self.n_workers
+
+    def is_allowed(self, arms: Sequence[int] | Ints, mask: Bools | None) -> bool:
+        if mask is None:
+            return self.is_feasible(arms)
+        chosen = [self.pairs[arm] for arm in distinct_arms(arms, self.n_arms) or () if not mask[arm]]
+        there = {worker for arm, (worker, _) in enumerate(self.pairs) if not mask[arm]}
+        workers, jobs = {worker for worker, _ in chosen}, {job for _, job in chosen}
+        return workers == there and 0 < len(workers) == len(jobs) == len(chosen) == len(arms)
+
+    def super_arms_without(self, mask: Bools, limit: int = LIST_LIMIT) -> list[Ints]:
+        arms = np.flatnonzero(~mask)
+        workers = sorted({self.pairs[arm][0] for arm in arms})
+        if not workers or len(workers) == self.n_workers:
+            return super().super_arms_without(mask, limit) if workers else []
+        pairs = [(workers.index(self.pairs[arm][0]), self.pairs[arm][1]) for arm in arms]
+        try:
+            return [arms[found] for found in Assignments(len(workers), self.n_jobs, pairs).super_arms(limit)]
+        except InfeasibleError:
+            return []
 
     def ordered(self, arms: Sequence[int] | Ints) -> Ints:
         return np.array(sorted((int(arm) for arm in arms), key=lambda arm: self.pairs[arm]), dtype=np.int64)

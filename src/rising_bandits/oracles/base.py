@@ -79,6 +79,24 @@ class SuperArmOracle(ABC):
             Arm numbers in any order.
         """
 
+    def is_allowed(self, arms: Sequence[int] | Ints, mask: Bools | None) -> bool:
+        """Tell whether arms can be chosen while some arms are blocked.
+
+        Parameters
+        ----------
+        arms
+            Arm numbers.
+        mask
+            True for each arm that may not be used, or None.
+
+        Returns
+        -------
+        bool
+            Whether the arms are a super arm without blocked arms. Some families have smaller super arms while arms are
+            blocked: a matching leaves a worker out who has no free pair.
+        """
+        return self.is_feasible(arms) and (mask is None or not mask[np.asarray(arms, dtype=np.int64)].any())
+
     def among(self, choice: str) -> SuperArmOracle:
         """The oracle of one family of super arms, over the same base arms.
 
@@ -305,6 +323,28 @@ class SuperArmOracle(ABC):
                 raise TooManySuperArmsError(f"there are more than {limit} super arms, the limit of what is listed")
         return [np.array(arms, dtype=np.int64) for arms in sorted(found)]
 
+    def super_arms_without(self, mask: Bools, limit: int = LIST_LIMIT) -> list[Ints]:
+        """List the super arms that can be chosen while some arms are blocked, see `is_allowed`.
+
+        Parameters
+        ----------
+        mask
+            One boolean per base arm, True for each arm that may not be used.
+        limit
+            The largest number of super arms to list.
+
+        Returns
+        -------
+        list of arrays
+            Each as an ascending array, in lexicographic order.
+
+        Raises
+        ------
+        TooManySuperArmsError
+            As in `super_arms`.
+        """
+        return [arms for arms in self.super_arms(limit) if not mask[arms].any()]
+
     def sample(self, rng: np.random.Generator, mask: npt.ArrayLike | None = None) -> Ints:
         """Draw a super arm, each with the same probability.
 
@@ -328,9 +368,7 @@ class SuperArmOracle(ABC):
             The oracle can only draw from a list, and there are more than `LIST_LIMIT` super arms.
         """
         blocked = _checks.mask(mask, self.n_arms)
-        listing = self.super_arms()
-        if blocked is not None:
-            listing = [arms for arms in listing if not blocked[arms].any()]
+        listing = self.super_arms() if blocked is None else self.super_arms_without(blocked)
         if not listing:
             raise self.nothing_left(blocked)
         return listing[int(rng.random() * len(listing))]

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from rising_bandits import _checks
-from rising_bandits._checks import Floats, Ints
+from rising_bandits._checks import Bools, Floats, Ints
 from rising_bandits._compile import compiled
 from rising_bandits.errors import InfeasibleError, InputError
-from rising_bandits.oracles.base import MOST_ARMS, KernelOracle
+from rising_bandits.oracles.base import LIST_LIMIT, MOST_ARMS, KernelOracle
 from rising_bandits.oracles.listing import Partial, distinct_arms, leaves
 from rising_bandits.oracles.operations import solve
 
@@ -141,7 +141,12 @@ def _solve(state: Flow, weights: Floats, out: Ints) -> int:
         size += 1
     for node in range(nodes):
         if load[node] < state.least[node]:
-            return 0
+            if node >= state.workers:
+                return 0
+            # A mask may block all pairs of a worker, who is then left out.
+            for arm in range(weights.size):
+                if ends[arm, 0] == node and weights[arm] > -np.inf:
+                    return 0
     size = 0
     for arm in state.order:
         if used[arm]:
@@ -152,6 +157,8 @@ def _solve(state: Flow, weights: Floats, out: Ints) -> int:
 
 class CapacityMatchings(KernelOracle):
     """Non-empty sets of pairs of a worker and a job, with bounds on how many pairs each is in; exact for sums.
+
+    A worker all of whose pairs are in a mask is left out.
 
     Parameters
     ----------
@@ -222,15 +229,43 @@ class CapacityMatchings(KernelOracle):
             gain=np.zeros(nodes),
             via=np.zeros(nodes, dtype=np.int64),
         )
-        if not self.can():
+        if (degree < self._least).any() or not self.can():
             raise InfeasibleError("pairs and capacities must allow all that is required; no such matching exists")
 
     def is_feasible(self, arms: Sequence[int] | Ints) -> bool:
+        return self._within(arms, self._least)
+
+    def is_allowed(self, arms: Sequence[int] | Ints, mask: Bools | None) -> bool:
+        if mask is None:
+            return self.is_feasible(arms)
+        least = self._least.copy()
+        out = np.bincount(self._ends[~mask, 0], minlength=self.n_workers) == 0
+        least[: self.n_workers][out] = 0
+        return self._within(arms, least) and not mask[np.asarray(arms)].any()
+
+    def super_arms_without(self, mask: Bools, limit: int = LIST_LIMIT) -> list[Ints]:
+        arms = np.flatnonzero(~mask)
+        workers = sorted({self.pairs[arm][0] for arm in arms})
+        if not workers or len(workers) == self.n_workers:
+            return super().super_arms_without(mask, limit) if workers else []
+        pairs = [(workers.index(self.pairs[arm][0]), self.pairs[arm][1]) for arm in arms]
+        bounds = self.spec()
+        for name in ("worker_least", "worker_most"):
+            bounds[name] = [bounds[name][worker] for worker in workers]
+        del bounds["type"]
+        try:
+            smaller = CapacityMatchings(**{**bounds, "n_workers": len(workers), "pairs": pairs})
+        except InfeasibleError:
+            return []
+        return [arms[found] for found in smaller.super_arms(limit)]
+
+    def _within(self, arms: Sequence[int] | Ints, least: Ints) -> bool:
+        """Whether arms are different, and within the capacities."""
         chosen = distinct_arms(arms, self.n_arms)
         if chosen is None:
             return False
-        load = np.bincount(self._ends[chosen].ravel(), minlength=self._least.size)
-        return bool((load >= self._least).all() and (load <= self._most).all())
+        load = np.bincount(self._ends[chosen].ravel(), minlength=least.size)
+        return bool((load >= least).all() and (load <= self._most).all())
 
     def ordered(self, arms: Sequence[int] | Ints) -> Ints:
         return np.array(sorted((int(arm) for arm in arms), key=lambda arm: self.pairs[arm]), dtype=np.int64)

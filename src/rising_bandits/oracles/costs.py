@@ -17,7 +17,7 @@ from rising_bandits.errors import InfeasibleError, InputError
 from rising_bandits.oracles.arcs import Arcs, check_walk, walk_order
 from rising_bandits.oracles.base import SuperArmOracle, own_work_space
 from rising_bandits.oracles.listing import leaves
-from rising_bandits.oracles.operations import solve
+from rising_bandits.oracles.operations import choose, solve, takes_over
 from rising_bandits.oracles.through import simple_path_through, turns, two_ways
 
 _COSTS = {"inverse": 0, "log": 1}
@@ -48,6 +48,8 @@ class Roads(NamedTuple):
     """The sum of second costs along the cheapest known path to each node."""
     via: Ints
     """The last step of the cheapest known path to each node."""
+    equals: Ints
+    """How many last steps of equally cheap paths to each node are known; 0 once the path to the node is settled."""
     tail: Ints
     key: Floats
     rank: Floats
@@ -102,16 +104,18 @@ def _pop(state: Roads, size: int) -> int:
 
 
 @compiled
-def cheapest(state: Roads, out: Ints) -> int:
+def cheapest(state: Roads, draw: int, out: Ints) -> int:
     """Write the path of smallest ``state.cost`` into ``out`` and return its length. Infinite cost forbids an arm.
 
-    Of several cheapest paths it is the one with the smallest sum of ``state.demerit``.
+    Of several cheapest paths it is the one with the smallest sum of ``state.demerit``. Where paths to a node are equal
+    in both, the last step is drawn, or is the first one found if ``draw`` is 0.
     """
     source, target = state.ends[0], state.ends[1]
     for node in range(state.distance.size):
         state.distance[node] = np.inf
         state.trouble[node] = np.inf
         state.via[node] = -1
+        state.equals[node] = 1
     state.distance[source] = 0.0
     state.trouble[source] = 0.0
     size = _push(state, 0, 0.0, 0.0, source)
@@ -122,6 +126,8 @@ def cheapest(state: Roads, out: Ints) -> int:
             continue
         if node == target:
             break
+        # From here on the path to this node stays as it is: steps of no cost must not lead it in a circle.
+        state.equals[node] = 0
         for step in range(state.first[node], state.first[node + 1]):
             arm = state.arm[step]
             reach = distance + state.cost[arm]
@@ -133,7 +139,12 @@ def cheapest(state: Roads, out: Ints) -> int:
                 state.distance[head] = reach
                 state.trouble[head] = also
                 state.via[head] = step
+                state.equals[head] = 1
                 size = _push(state, size, reach, also, head)
+            elif reach == state.distance[head] < np.inf and also == state.trouble[head] and state.equals[head] > 0:
+                state.equals[head] += 1
+                if takes_over(draw, step, state.equals[head]):
+                    state.via[head] = step
     if state.via[target] < 0:
         return 0
     length = 0
@@ -150,6 +161,12 @@ def cheapest(state: Roads, out: Ints) -> int:
 
 @solve.register(Roads)
 def _solve(state: Roads, weights: Floats, out: Ints) -> int:
+    return _best(state, weights, 0, out)
+
+
+@choose.register(Roads)
+@compiled
+def _best(state: Roads, weights: Floats, draw: int, out: Ints) -> int:
     """Turn weights into costs and find the cheapest path.
 
     Weights of 1 or more all have the cost 0 of a sure success, and weights of almost 0 or less all have the same large
@@ -167,7 +184,7 @@ def _solve(state: Roads, weights: Floats, out: Ints) -> int:
             state.cost[arm] = max(0.0, -math.log(max(weight, SMALLEST_WEIGHT)))
         if weight <= SMALLEST_WEIGHT or (state.kind == 1 and 1.0 <= weight < np.inf):
             state.demerit[arm] = 1.0 - weight / (1.0 + abs(weight))
-    return cheapest(state, out)
+    return cheapest(state, draw, out)
 
 
 class CostPaths(SuperArmOracle):
@@ -238,6 +255,7 @@ class CostPaths(SuperArmOracle):
             distance=np.zeros(self.arcs.n_nodes),
             trouble=np.zeros(self.arcs.n_nodes),
             via=np.zeros(self.arcs.n_nodes, dtype=np.int64),
+            equals=np.zeros(self.arcs.n_nodes, dtype=np.int64),
             tail=np.array([node for node, _, _ in flat], dtype=np.int64),
             key=np.zeros(len(flat) + 2),
             rank=np.zeros(len(flat) + 2),
@@ -265,7 +283,7 @@ class CostPaths(SuperArmOracle):
         state.cost[:] = costs if mask is None else np.where(mask, np.inf, costs)
         state.demerit[:] = 0.0
         out = np.empty(self.max_size, dtype=np.int64)
-        size = cheapest(state, out)
+        size = cheapest(state, 0, out)
         if size == 0:
             raise self.nothing_left(mask)
         return out[:size]

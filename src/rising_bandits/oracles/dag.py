@@ -11,11 +11,12 @@ import numpy as np
 
 from rising_bandits import _checks
 from rising_bandits._checks import Bools, Ints
+from rising_bandits._compile import compiled
 from rising_bandits.errors import InfeasibleError, InputError
 from rising_bandits.oracles.arcs import Arcs, check_walk, walk_order
 from rising_bandits.oracles.base import KernelOracle
 from rising_bandits.oracles.listing import Partial, leaves
-from rising_bandits.oracles.operations import solve
+from rising_bandits.oracles.operations import choose, solve, takes_over
 
 
 class Dag(NamedTuple):
@@ -34,15 +35,30 @@ class Dag(NamedTuple):
 
 @solve.register(Dag)
 def _solve(state: Dag, weights: Any, out: Ints) -> int:
-    """The best path to every node in turn, then the path to the target read backwards."""
+    return _longest(state, weights, 0, out)
+
+
+@choose.register(Dag)
+@compiled
+def _longest(state: Dag, weights: Any, draw: int, out: Ints) -> int:
+    """The best path to every node in turn, then the path to the target read backwards.
+
+    Where several arcs end best paths to a node, one of them is drawn.
+    """
     value, via, first, tail, arm = state.value, state.via, state.first, state.tail, state.arm
     value[0] = 0.0
     for node in range(1, value.size):
         best = -np.inf
         chosen = -1
+        equals = 1
         for arc in range(first[node], first[node + 1]):
             total = value[tail[arc]] + weights[arm[arc]]
+            if total == best and chosen >= 0:
+                equals += 1
+                if takes_over(draw, arc, equals):
+                    chosen = arc
             better = total > best
+            equals = 1 if better else equals
             best = total if better else best
             chosen = arc if better else chosen
         value[node] = best

@@ -11,10 +11,11 @@ import numpy as np
 
 from rising_bandits import _checks
 from rising_bandits._checks import Floats, Ints
+from rising_bandits._compile import compiled
 from rising_bandits.errors import InputError
 from rising_bandits.oracles.base import MOST_ARMS, KernelOracle
 from rising_bandits.oracles.listing import distinct_arms
-from rising_bandits.oracles.operations import solve
+from rising_bandits.oracles.operations import choose, solve, takes_over
 
 
 class Groups(NamedTuple):
@@ -26,16 +27,28 @@ class Groups(NamedTuple):
 
 @solve.register(Groups)
 def _solve(state: Groups, weights: Floats, out: Ints) -> int:
-    """The first arm of largest weight in every group."""
+    return _largest(state, weights, 0, out)
+
+
+@choose.register(Groups)
+@compiled
+def _largest(state: Groups, weights: Floats, draw: int, out: Ints) -> int:
+    """An arm of largest weight in every group."""
     groups = state.first.size - 1
     for group in range(groups):
         best = -np.inf
         chosen = -1
+        equals = 1
         for place in range(state.first[group], state.first[group + 1]):
             arm = state.members[place]
             if weights[arm] > best:
                 best = weights[arm]
                 chosen = arm
+                equals = 1
+            elif weights[arm] == best and chosen >= 0:
+                equals += 1
+                if takes_over(draw, arm, equals):
+                    chosen = arm
         if chosen < 0:
             return 0
         out[group] = chosen

@@ -105,8 +105,10 @@ class CRUCB(RisingParameters, BaseArmPolicy):
     With a ``resolution`` R, it takes O(R) memory per arm. The index is then the exact index of another window, which is
     longer by less than h/R and ends less than h/R plays ago.
 
-    With ``upward``, the second term is never below 0. Otherwise noise larger than ``sigma`` can give an arm such a low
-    index that it is never played again (see the guide to AntMaze). The paper's guarantee holds with ``upward`` too.
+    With ``upward``, the second term is never below 0. Without it, as in the paper, noise larger than ``sigma`` can give
+    an arm such a low index that it is never played again: a negative slope is carried on to the horizon. Outside of
+    comparisons with the paper, use ``upward=True``. The paper's guarantee holds with it too. A policy whose outcomes
+    contradict ``sigma`` warns once with a `SigmaWarning` (see `rising_bandits.theory.noise`).
 
     Parameters
     ----------

@@ -78,6 +78,7 @@ class ESCB(BaseArmPolicy):
             engine.weights,
             engine.blocked,
             engine.masked,
+            engine.luck,
             engine.cover,
             largest=oracle.max_size,
             bonus=self.bonus,

@@ -24,6 +24,7 @@ from rising_bandits.policies.engines.cover import (
     planned,
     waiting_units,
 )
+from rising_bandits.policies.engines.live import take_run
 from rising_bandits.policies.engines.python import PythonSolver
 from rising_bandits.policies.engines.super_arms import SuperArms
 from rising_bandits.policies.policy import Policy
@@ -134,8 +135,10 @@ class RulePolicy(Policy):
         policy = copy.copy(self)
         policy._engine = policy._own_engine()
         policy._out = self._out.copy()
-        # What this policy draws must not change its copies.
-        policy.rng = copy.deepcopy(self.rng)
+        policy._steps = copy.deepcopy(self._steps)
+        if not callable(self._rng):
+            # What this policy draws must not change its copies.
+            policy._rng = copy.deepcopy(self.rng)
         return policy
 
     def _own_engine(self) -> Any:
@@ -193,6 +196,7 @@ class BaseArmPolicy(RulePolicy):
             weights=np.zeros(oracle.n_arms),
             blocked=np.zeros(oracle.n_arms, dtype=np.bool_),
             masked=np.zeros(1, dtype=np.int64),
+            luck=np.zeros(1, dtype=np.int64),
             cover=make_cover(oracle.n_arms, self.first_plays),
         )
 
@@ -203,11 +207,13 @@ class BaseArmPolicy(RulePolicy):
             weights=engine.weights.copy(),
             blocked=engine.blocked.copy(),
             masked=engine.masked.copy(),
+            luck=engine.luck.copy(),
         )
 
     def _prepare(self, mask: Bools | None, underway: Sequence[Ints]) -> None:
         engine = self._engine
         engine.masked[0] = mask is not None
+        engine.luck[0] = self._luck
         engine.blocked[:] = False if mask is None else mask
         if next_unit(engine.cover, engine.rule.plays) < 0:
             self._plan([])
@@ -219,6 +225,7 @@ class BaseArmPolicy(RulePolicy):
     def _advance_engine(self, rounds: int) -> BaseArms:
         engine = self._engine
         engine.masked[0] = 0
+        engine.luck[0] = self._luck
         self._make_room(self.problem.oracle.max_size)
         cover = self._engine.cover
         if cover.cursor[1] >= cover.cursor[2] and next_unit(cover, self._rule.plays) >= 0:
@@ -259,6 +266,20 @@ class BaseArmPolicy(RulePolicy):
     def _learn(self, arms: Ints, outcomes: Floats, played: int) -> None:
         self._make_room(self.problem.oracle.max_size)
         super()._learn(arms, outcomes, played)
+
+    def _take_in_run(self, run: Sequence[tuple[Ints, Floats, int, int]]) -> None:
+        if len(run) == 1:
+            self._take_in(*run[0])
+            return
+        # One call for all of them: to call machine code takes longer than to learn a super arm.
+        arms, outcomes = np.concatenate([part[0] for part in run]), np.concatenate([part[1] for part in run])
+        first = np.cumsum([0, *(part[0].size for part in run)])
+        played = np.array([part[2] for part in run], dtype=np.int64)
+        pushes, done = self.problem.oracle.max_size, 0
+        while done < len(run):
+            self._make_room(pushes)
+            done = take_run(self._engine, arms, outcomes, first, played, done, pushes)
+        self._round += sum(part[3] for part in run)
 
     def _give_up(self, arms: Iterable[int]) -> None:
         for arm in arms:
@@ -355,6 +376,9 @@ class SuperArmPolicy(RulePolicy):
 
     def _units(self, arms: Ints) -> Any:
         return self._number[arms.tobytes()]
+
+    def _accepts(self, arms: Ints) -> bool:
+        return self.problem.oracle.is_feasible(arms)
 
     def _learn(self, arms: Ints, outcomes: Floats, played: int) -> None:
         # A study may report a super arm that the problem no longer has. Nothing is learnt from it.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set, Sized
 from typing import Any, ClassVar, Self, cast
@@ -12,11 +13,13 @@ import numpy.typing as npt
 
 from rising_bandits import _checks
 from rising_bandits._checks import Bools, Floats, Ints
-from rising_bandits.errors import InfeasibleError, InputError, NotStartedError
+from rising_bandits.errors import InfeasibleError, InputError, NotStartedError, SigmaWarning
 from rising_bandits.policies import saving
 from rising_bandits.policies.engines.live import decide, take
+from rising_bandits.policies.luck import luck_of
 from rising_bandits.policies.underway import Underway
 from rising_bandits.problems.base import Problem
+from rising_bandits.theory.noise import Steps, contradiction
 
 _RNG = "a numpy.random.Generator, or a seed of at least 0"
 MOST_ROUNDS = 10**12
@@ -44,10 +47,14 @@ class Policy(ABC):
     """How many rounds there will be; None if nobody knows."""
     _rng: Any = None
     """The random generator, or a function that makes it: most decisions draw nothing."""
+    _luck: int = 0
+    """A number from the seed of the generator, for random choices between equally good super arms."""
     _round: int = 0
     _proposed: bytes | None = None
     _engine: Any
     """The part of the policy that decides and learns."""
+    _steps: dict[int, Steps] | None = None
+    """How observed outcomes vary from play to play, by base arm; None if nothing is to be compared with sigma."""
 
     @property
     def rng(self) -> np.random.Generator:
@@ -60,7 +67,7 @@ class Policy(ABC):
 
     @rng.setter
     def rng(self, rng: np.random.Generator | Callable[[], np.random.Generator]) -> None:
-        self._rng = rng
+        self._rng, self._luck = rng, luck_of(rng)
 
     @classmethod
     def examples(cls) -> list[dict[str, Any]]:
@@ -88,6 +95,7 @@ class Policy(ABC):
         self._engine = self._begin(problem, horizon)
         self._out = np.zeros(problem.oracle.max_size, dtype=np.int64)
         self.problem, self.horizon, self.rng, self._round, self._proposed = problem, horizon, rng, 1, None
+        self._steps = None if self._told_sigma() is None else {}
 
     @property
     def round(self) -> int:
@@ -246,6 +254,32 @@ class Policy(ABC):
             numbers = numbers[order + [place for place, was in enumerate(played) if not was]]
         self._learn(numbers, values, count)
         self._round += 1
+        if self._steps is not None:
+            self._doubt(self._steps, numbers[:count].tolist(), values.tolist())
+
+    def _told_sigma(self) -> float | None:
+        """The subgaussian constant that this policy was told; None if it was told none."""
+        sigma = getattr(self, "sigma", None)
+        return float(sigma) if isinstance(sigma, int | float) else None
+
+    def _doubt(self, steps: dict[int, Steps], arms: Sequence[int], outcomes: Sequence[float]) -> None:
+        """Warn, once, if outcomes contradict the sigma that this policy was told."""
+        sigma = self._told_sigma()
+        assert sigma is not None
+        for arm, outcome in zip(arms, outcomes, strict=False):
+            seen = steps.get(arm)
+            if seen is None:
+                seen = steps[arm] = Steps()
+            if seen.add(outcome) and seen.against(sigma, self.problem.n_arms):
+                self._steps = None
+                found = contradiction({self.problem.labels[arm]: seen}, sigma, self.problem.n_arms)
+                warnings.warn(
+                    f"{found}. {type(self).__name__} may leave good arms for ever. Give it a larger sigma (0.5 holds "
+                    "for every outcome in [0, 1]), or use rising_bandits.policies.recommended: it measures the noise",
+                    SigmaWarning,
+                    stacklevel=3,
+                )
+                return
 
     def absorb(self, arm: int, outcomes: Sequence[float] | Floats, *, rounds: int = 0) -> None:
         """Learn plays of one base arm that were made elsewhere.
@@ -268,6 +302,11 @@ class Policy(ABC):
         """
         self._learn(arms, outcomes, played)
         self._round += rounds
+
+    def _take_in_run(self, run: Sequence[tuple[Ints, Floats, int, int]]) -> None:
+        """`_take_in` for a run of super arms, oldest first: for each the arguments of `_take_in`."""
+        for arms, outcomes, played, rounds in run:
+            self._take_in(arms, outcomes, played, rounds)
 
     def _pass_rounds(self, rounds: int) -> None:
         """Add rounds without learning, for example those of absorbed plays."""
@@ -351,10 +390,16 @@ class Policy(ABC):
     def _checked_arms(self, arms: Sequence[int] | Ints) -> Ints:
         """The arm numbers of a feasible super arm; refuses others."""
         numbers = _checks.arms(arms, self.problem.n_arms)
-        if not self.problem.oracle.is_feasible(numbers):
+        if not self._accepts(numbers):
             names = ", ".join(repr(label) for label in self.problem.labels_of(numbers))
             raise InputError(f"arms {numbers.tolist()} ({names}) are not a feasible super arm")
         return numbers
+
+    def _accepts(self, arms: Ints) -> bool:
+        """Whether arms are a super arm, or would be one if a mask blocked all others."""
+        others = np.ones(self.problem.n_arms, dtype=np.bool_)
+        others[arms] = False
+        return self.problem.oracle.is_feasible(arms) or self.problem.oracle.is_allowed(arms, others)
 
     def _checked_outcome(self, arm: int, outcome: float) -> float:
         """An outcome as a float; refuses those outside [0, 1]."""

@@ -6,7 +6,7 @@ simulate it. `tasks` holds the tasks of the paper.
 
 from functools import partial
 
-from rising_bandits.problems import identification, lcdb, live_match, portfolio, recorded, tasks
+from rising_bandits.problems import identification, lcdb, live_match, portfolio, recorded, tasks, worlds
 from rising_bandits.problems.base import Problem
 from rising_bandits.problems.graphs import ShortestPath, SpanningTree
 from rising_bandits.problems.groups import Knapsack, OneOfEach
@@ -21,6 +21,8 @@ for _name in recorded.NAMES:
 tasks.register_family(portfolio.FAMILY)
 tasks.register_family(live_match.FAMILY)
 tasks.register_family(identification.FAMILY)
+for _family in worlds.FAMILIES:
+    tasks.register_family(_family)
 
 __all__ = [
     "Explicit",

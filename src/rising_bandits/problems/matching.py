@@ -21,6 +21,9 @@ class Matching(Problem):
     ``required`` jobs must be given to somebody. With a larger capacity, a job takes several workers, and a worker
     takes several jobs.
 
+    A mask that blocks all pairs of a worker leaves that worker out, and the others get their jobs. Policies that list
+    all super arms cannot do that.
+
     A base arm is a pair of a worker and a job, with the label ``"worker->job"``. It can also be looked up by the tuple
     ``(worker, job)``.
 

@@ -267,7 +267,7 @@ def families() -> list[Family]:
     """The families of tasks, which hold too many to list in `names`.
 
     >>> [family.prefix for family in families()]
-    ['lcdb-', 'live-', 'identify-']
+    ['lcdb-', 'live-', 'identify-', 'imdb-', 'tool-', 'two-', 'drop-']
     """
     return list(_FAMILIES.values())
 

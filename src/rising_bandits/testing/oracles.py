@@ -55,13 +55,18 @@ def check_best(oracle: SuperArmOracle, value: Value = _total) -> None:
 
 def check_mask(oracle: SuperArmOracle, value: Value = _total) -> None:
     """`solve` respects masks and refuses a mask that leaves no super arm; `can` agrees with the list."""
-    family = oracle.super_arms()
     rng = np.random.default_rng(1)
     for share in (0.1, 0.3, 0.6, 1.0):
         for _ in range(10):
             mask = rng.random(oracle.n_arms) < share
             weights = rng.random(oracle.n_arms)
-            left = [arms for arms in family if not mask[arms].any()]
+            left = oracle.super_arms_without(mask)
+            assert all(oracle.is_allowed(arms, mask) for arms in left), "is_allowed must agree with super_arms_without"
+            listed = {tuple(arms.tolist()) for arms in left}
+            for _ in range(10):
+                drawn = np.flatnonzero(rng.random(oracle.n_arms) < rng.random())
+                allowed = tuple(drawn.tolist()) in listed
+                assert oracle.is_allowed(drawn, mask) == allowed, f"is_allowed({drawn.tolist()}) must be {allowed}"
             assert oracle.can(mask) == bool(left), f"can({mask.tolist()}) must be {bool(left)}"
             try:
                 arms = oracle.solve(weights, mask=mask)

@@ -1,4 +1,4 @@
-"""The engine of policies with an index per base arm: indices, then the oracle's solver."""
+"""The engine of policies with an index per base arm: indices, then the oracle's solver; it breaks ties at random."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import numpy as np
 
 from rising_bandits._checks import Bools, Floats, Ints
 from rising_bandits._compile import compiled
-from rising_bandits.oracles.operations import solve
+from rising_bandits.curves.draws import draw_of
+from rising_bandits.oracles.operations import choose
 from rising_bandits.policies.engines.cover import Cover, copy_set, follow, next_unit
 from rising_bandits.policies.engines.operations import learn, ready, select
 from rising_bandits.policies.rules.operations import assume, indices, roomy, tick, update
@@ -25,6 +26,8 @@ class BaseArms(NamedTuple):
     """Arms that may not be used in this round."""
     masked: Ints
     """One number: whether any arm is blocked."""
+    luck: Ints
+    """One number, from the seed. With the round it makes the random number that breaks ties."""
     cover: Cover
 
 
@@ -37,6 +40,12 @@ def ready_base_arms(state: Any, pushes: int) -> bool:
     return cover.cursor[1] < cover.cursor[2] or next_unit(cover, state.rule.plays) < 0
 
 
+@compiled
+def tie_draw(luck: Ints, t: int) -> int:
+    """The random number that breaks the ties of a round; 0, which breaks them in a fixed order, where luck is 0."""
+    return draw_of(luck[0], t) if luck[0] != 0 else 0
+
+
 @select.register(BaseArms)
 def _select(state: BaseArms, t: int, rng: Any, out: Ints) -> int:
     cover = state.cover
@@ -47,7 +56,7 @@ def _select(state: BaseArms, t: int, rng: Any, out: Ints) -> int:
         for arm in range(state.weights.size):
             if state.blocked[arm]:
                 state.weights[arm] = -np.inf
-    return solve(state.solver, state.weights, out)  # type: ignore[no-any-return]
+    return choose(state.solver, state.weights, tie_draw(state.luck, t), out)  # type: ignore[no-any-return]
 
 
 @learn.register(BaseArms)

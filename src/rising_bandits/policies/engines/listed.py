@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from rising_bandits._checks import Bools, Floats, Ints
 from rising_bandits.oracles.explicit import SetList
-from rising_bandits.policies.engines.base_arms import learn_base_arms, ready_base_arms
+from rising_bandits.oracles.operations import takes_over
+from rising_bandits.policies.engines.base_arms import learn_base_arms, ready_base_arms, tie_draw
 from rising_bandits.policies.engines.cover import Cover, copy_set
 from rising_bandits.policies.engines.operations import learn, ready, select
 from rising_bandits.policies.rules.operations import indices
@@ -29,6 +30,8 @@ class Listed(NamedTuple):
     """Arms that may not be used in this round."""
     masked: Ints
     """One number: whether any arm is blocked."""
+    luck: Ints
+    """One number, from the seed. With the round it makes the random number that breaks ties."""
     cover: Cover
     largest: int
     """The largest number L of base arms in a super arm."""
@@ -53,7 +56,7 @@ def _select(state: Listed, t: int, rng: Any, out: Ints) -> int:
     indices(state.rule, t, rng, state.weights)
     listed = state.solver
     half = 0.5 * (math.log(t) + 4.0 * state.largest * math.log(max(1.0, math.log(t))))
-    best, value = -1, 0.0
+    best, value, equals, draw = -1, 0.0, 1, tie_draw(state.luck, t)
     for place in range(listed.first.size - 1):
         mean, width, free = 0.0, 0.0, True
         for member in range(listed.first[place], listed.first[place + 1]):
@@ -65,5 +68,9 @@ def _select(state: Listed, t: int, rng: Any, out: Ints) -> int:
             width += 1.0 / max(1, state.rule.plays[arm])
         total = mean + state.bonus * math.sqrt(half * width)
         if free and (best < 0 or total > value):
-            best, value = place, total
+            best, value, equals = place, total, 1
+        elif free and total == value:
+            equals += 1
+            if takes_over(draw, place, equals):
+                best = place
     return 0 if best < 0 else copy_set(listed.first, listed.members, best, out)

@@ -20,6 +20,7 @@ from rising_bandits import _machine
 from rising_bandits._checks import Floats, Ints
 from rising_bandits._compile import compilable, compiled
 from rising_bandits.policies.engines.operations import learn, select
+from rising_bandits.policies.rules.operations import roomy
 
 _LOGGER = logging.getLogger(__name__)
 PAYS = 5.0
@@ -38,6 +39,19 @@ def _learn(engine: Any, arms: Ints, outcomes: Floats, played: int) -> None:
     learn(engine, arms, outcomes, played)
 
 
+@compiled
+def _learn_run(engine: Any, arms: Ints, outcomes: Floats, first: Ints, played: Ints, begin: int, pushes: int) -> int:
+    """Learn super arm after super arm as long as there is memory for the next one; return how many were learnt.
+
+    Super arm number ``n`` is ``arms[first[n] : first[n + 1]]``.
+    """
+    at = begin
+    while at < played.size and roomy(engine.rule, pushes):
+        learn(engine, arms[first[at] : first[at + 1]], outcomes[first[at] : first[at + 1]], played[at])
+        at += 1
+    return at
+
+
 class Pace:
     """What plain Python has cost for one kind of engine, and the machine code that replaces it."""
 
@@ -45,6 +59,7 @@ class Pace:
         self.spent = 0.0
         self.select: Callable[..., int] | None = None
         self.learn: Callable[..., None] | None = None
+        self.learn_run: Callable[..., int] | None = None
         self.worker: threading.Thread | None = None
 
     def add(self, seconds: float, engine: Any) -> None:
@@ -61,6 +76,10 @@ class Pace:
                 if _machine.available():
                     chooses = _machine.prepared(_select, engine, 1, None, arms)
                     learns = _machine.prepared(_learn, engine, arms, outcomes, 1)
+                    if hasattr(engine, "solver"):
+                        # Only policies on base arms learn whole runs.
+                        first = np.zeros(2, dtype=np.int64)
+                        self.learn_run = _machine.prepared(_learn_run, engine, arms, outcomes, first, arms, 0, 1)
                     self.select, self.learn = chooses, learns
         except Exception as error:
             # A rule of the user's own that cannot be compiled goes on as plain Python.
@@ -103,6 +122,18 @@ def take(engine: Any, arms: Ints, outcomes: Floats, played: int) -> None:
     learn(engine, arms, outcomes, played)
     if pace is not None:
         pace.add(time.perf_counter() - started, engine)
+
+
+def take_run(engine: Any, arms: Ints, outcomes: Floats, first: Ints, played: Ints, begin: int, pushes: int) -> int:
+    """`_learn_run` on whichever of the two is there."""
+    pace = _pace(engine)
+    if pace is not None and pace.learn_run is not None:
+        return pace.learn_run(engine, arms, outcomes, first, played, begin, pushes)
+    started = time.perf_counter()
+    done = _learn_run(engine, arms, outcomes, first, played, begin, pushes)
+    if pace is not None:
+        pace.add(time.perf_counter() - started, engine)
+    return done
 
 
 if hasattr(os, "register_at_fork"):

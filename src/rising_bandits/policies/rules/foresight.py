@@ -12,21 +12,25 @@ from rising_bandits._compile import compiled
 from rising_bandits.errors import InputError
 from rising_bandits.policies.rules.horizon import clock, least_bound, recent_mean
 from rising_bandits.policies.rules.operations import assume, indices, roomy, tick, update
-from rising_bandits.policies.rules.prefix_sums import fit_windows, push, step_of
+from rising_bandits.policies.rules.prefix_sums import fit_windows, newer_half, push, step_of
 from rising_bandits.policies.rules.shapes import FLAT, LEVEL, RISE, VAR_RISE, WEIGHT, forecast, take_block, weigh
 from rising_bandits.policies.rules.terms import AVERAGE, BONUS, IMPROVEMENT
 
 DECAY, PATIENCE = 0.5, 0.001
 """How slopes fall in the bounds of exploring rounds (see `HorizonCRUCB`)."""
 MEMORY = 100.0
-"""About how many plays the level of rounds that do not explore is averaged over."""
+"""About how many rounds the worth of rounds that do not explore is averaged over."""
+RISE_SCALE, LUCK_SCALE = 0.02, 2.0
+"""How much may still be hidden: a share of the headroom, and a multiple of the variance of the noise."""
+CAUTION = 2.0
+"""How many deviations a forecast may be above the upper bound before the bound takes its place."""
 # Before the first play: mean and deviation of levels and of rises, and how many arms this belief is worth.
 LEVELS, RISES = (0.5, 0.5), (0.2, 0.3)
 WORTH_SHAPES, WORTH_LEVELS, WORTH_RISES = 1.0, 2.0, 1.0
 SURE = 8.0
 """After this many plays an arm counts in full for the shapes of the others."""
 # The places in `spent`.
-COST, MEAN, COUNT, EXPLORES, ROUNDS = range(5)
+COST, WORTH, COUNT, EXPLORES, ROUNDS, SUM, FIRST, TOP = range(8)
 
 
 class Foresee(NamedTuple):
@@ -52,9 +56,12 @@ class Foresee(NamedTuple):
     prior: Floats
     """What is believed of a new unit: see `shapes.weigh`."""
     spent: Floats
-    """What exploring has cost; the mean outcome of other rounds and its count; whether this round explores; rounds."""
+    """Numbers of the run so far: what exploring has cost; the worth of other rounds, and how many count for it; whether
+    the last round explored; rounds; the worth of the last round; whether it had a first play; the highest mean."""
+    mean: Floats
+    """The mean of the newer half of each unit's outcomes."""
     value: Floats
-    """The cached forecast of each unit."""
+    """The cached forecast of each unit, with what may still be hidden."""
     hope: Floats
     """The cached bound of each unit."""
     stamp: Ints
@@ -80,14 +87,24 @@ class Foresee(NamedTuple):
         return {**dict.fromkeys(whole, "whole"), "stamp": "none"}
 
     def check(self) -> None:
-        arrays = (self.sums, self.totals, self.prefix, self.lines, self.last, self.told, self.pool, self.prior)
+        arrays = (
+            self.sums,
+            self.totals,
+            self.prefix,
+            self.lines,
+            self.last,
+            self.told,
+            self.pool,
+            self.prior,
+            self.mean,
+        )
         if not all(np.isfinite(part).all() for part in (*arrays, self.noise, self.spent)):
             raise InputError("state holds sums, lines or beliefs that are not finite numbers")
         if np.isnan(self.value).any() or np.isnan(self.hope).any() or (self.stamp < -1).any():
             raise InputError("state holds indices that are not numbers")
         if (self.noise < 0.0).any() or self.noise[2] == 0.0 or (self.totals[:, [0, 2]] < 0.0).any():
             raise InputError("state holds a measure of noise or a count below 0")
-        if (self.totals[:, 2] > self.plays).any() or (self.spent[MEAN:] < 0.0).any():
+        if (self.totals[:, 2] > self.plays).any() or (self.spent < 0.0).any():
             raise InputError("state holds more outcomes than plays, or a cost below 0")
         if (self.lines[..., 2] < 0.0).any() or ((self.lines[..., 2] > 0.0) & (self.lines[..., 2] < 2.0)).any():
             raise InputError("state holds lines through fewer than two plays")
@@ -103,17 +120,22 @@ class Foresee(NamedTuple):
         now, explores = _now(self, t), _explores(self)
         for unit in np.flatnonzero(self.plays > 0).tolist():
             value, hope = _evaluate(self, unit, now)
-            average = recent_mean(self.lines[unit]) if self.plays[unit] > 1 else float(self.last[unit])
+            average = float(self.mean[unit])
             parts[:, unit] = average, value - average, (hope - value if explores else 0.0)
         return {AVERAGE: parts[0], IMPROVEMENT: parts[1], BONUS: parts[2]}
 
 
 @compiled
 def _explores(state: Foresee) -> bool:
-    """Whether this round explores: exploring has cost less than its budget so far."""
+    """Whether this round explores: it is its turn, and even the loss of a whole round would stay within the budget."""
     spent = state.spent
+    if spent[COUNT] == 0.0:
+        return False
+    if state.largest:
+        return True
     rounds = float(state.horizon) if state.horizon > 0 else spent[ROUNDS]
-    return bool(spent[COUNT] > 0.0 and spent[COST] < state.budget * rounds * state.size * spent[MEAN])
+    afford = state.budget * rounds * spent[WORTH] - spent[COST] >= spent[WORTH]
+    return bool(afford and int(spent[ROUNDS]) % 2 == 1)
 
 
 @compiled
@@ -182,7 +204,17 @@ def _forget_indices(state: Foresee) -> None:
 @tick.register(Foresee)
 def _tick(state: Foresee) -> None:
     spent = state.spent
-    spent[EXPLORES] = 1.0 if _explores(state) else 0.0
+    explores = 1.0 if _explores(state) else 0.0
+    if spent[FIRST] == 0.0 and spent[ROUNDS] > 0.0:
+        # What the last round was worth is known now.
+        if spent[EXPLORES] > 0.0:
+            spent[COST] += max(0.0, spent[WORTH] - spent[SUM])
+        else:
+            spent[COUNT] = min(spent[COUNT] + 1.0, MEMORY)
+            spent[WORTH] += (spent[SUM] - spent[WORTH]) / spent[COUNT]
+    spent[EXPLORES] = explores
+    spent[SUM] = 0.0
+    spent[FIRST] = 0.0
     spent[ROUNDS] += 1.0
     rounds = int(spent[ROUNDS])
     if clock(rounds, rounds) != clock(rounds - 1, rounds - 1):
@@ -195,11 +227,10 @@ def _update(state: Foresee, unit: int, outcome: float) -> None:
     plays = state.plays[unit] + 1
     state.plays[unit] = plays
     spent = state.spent
-    if spent[EXPLORES] > 0.0:
-        spent[COST] += spent[MEAN] - outcome
-    elif plays > 1:
-        spent[COUNT] = min(spent[COUNT] + 1.0, MEMORY)
-        spent[MEAN] += (outcome - spent[MEAN]) / spent[COUNT]
+    if plays == 1:
+        spent[FIRST] = 1.0
+    else:
+        spent[SUM] += state.mean[unit]
     noise = state.noise
     if plays > 1:
         # The mean of half the squared steps is the variance, even if the arm rises slowly.
@@ -216,6 +247,8 @@ def _update(state: Foresee, unit: int, outcome: float) -> None:
     totals[3] += outcome
     step = step_of(plays)
     push(state.prefix[unit], plays, step, outcome)
+    state.mean[unit] = newer_half(state.prefix[unit], plays, step)
+    spent[TOP] = max(spent[TOP], state.mean[unit])
     if step <= 3 or plays & ((1 << (step - 3)) - 1) == 0:
         take_block(state.shapes, state.sums[unit], totals, float(plays), totals[2], totals[3])
         totals[2] = 0.0
@@ -227,22 +260,45 @@ def _update(state: Foresee, unit: int, outcome: float) -> None:
 
 
 @compiled
+def lambert(x: float) -> float:
+    """The number w with w·exp(w) = x, for x of at least 0.
+
+    >>> round(lambert(1.0), 6), round(lambert(1000.0), 6), lambert(0.0)
+    (0.567143, 5.249603, 0.0)
+    """
+    w = math.log1p(x)
+    if x > 3.0:
+        w = math.log(x) - math.log(math.log(x))
+    for _ in range(5):
+        e = math.exp(w)
+        w -= (w * e - x) / (e * (w + 1.0))
+    return w
+
+
+@compiled
 def _evaluate(state: Foresee, unit: int, now: int) -> tuple[float, float]:
-    """The forecast of a unit with at least one play over the rounds left, and an upper bound on the same."""
+    """The value of a unit with at least one play over the rounds left, and an upper bound on the same."""
     left = max(1, state.horizon - now + 1) if state.horizon > 0 else max(state.ahead, now)
     horizon = float(max(state.horizon, now - 1 + left))
-    weigh(state.sums[unit], state.totals[unit], state.noise[0] * state.noise[0], state.prior, state.work)
-    known = state.plays[unit] - state.totals[unit, 2]
-    value = forecast(state.work, state.shapes, known, float(left))
-    if state.plays[unit] < 2:
+    sigma = state.noise[0]
+    weigh(state.sums[unit], state.totals[unit], sigma * sigma, state.prior, state.work)
+    plays = state.plays[unit]
+    value = forecast(state.work, state.shapes, plays - state.totals[unit, 2], float(left))
+    # What one more probe of as many plays as there were may show, weighed against what the probe costs.
+    rise = RISE_SCALE * max(0.0, min(1.0, 2.0 * state.spent[TOP]) - value)
+    luck = LUCK_SCALE * sigma * sigma / math.sqrt(max(1, plays >> 1))
+    value += math.sqrt(rise * rise + luck * luck) * lambert(left / plays)
+    if plays < 2:
         # Nothing bounds a slope yet.
         return value, 2.0
-    plays = clock(state.plays[unit], state.plays[unit])
+    plays = clock(plays, plays)
     share = state.size / state.plays.size
     root = math.sqrt(state.constant * math.log1p(share * now * (left / horizon) / plays))
     start = plays + PATIENCE * horizon
-    bound = least_bound(state.lines[unit], plays, state.noise[0] * root, start, float(left), DECAY, False)
-    return value, bound
+    lines = state.lines[unit]
+    # An arm that has fallen is above its bound until its forecast follows.
+    value = min(value, least_bound(lines, plays, sigma * (root + CAUTION), start, float(left), DECAY, False))
+    return value, max(value, least_bound(lines, plays, sigma * root, start, float(left), DECAY, False))
 
 
 @compiled

@@ -65,6 +65,13 @@ def start_of(plays: int, halvings: int, step: int) -> int:
 
 
 @compiled
+def newer_half(sums: Floats, plays: int, step: int) -> float:
+    """The mean of the newer half of one unit's outcomes; with one play, of that one."""
+    before = start_of(plays, 1, step) if plays > 1 else 0
+    return float((sums[POINTS, 0] - sums[before >> step, 0]) / (plays - before))
+
+
+@compiled
 def fit(sums: Floats, plays: int, halvings: int, step: int, out: Floats) -> None:
     """Write mean, slope and size of the least-squares line through a window of one unit's outcomes."""
     before = start_of(plays, halvings, step)

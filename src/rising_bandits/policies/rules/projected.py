@@ -31,8 +31,8 @@ from rising_bandits._compile import compiled
 from rising_bandits.errors import InputError
 from rising_bandits.policies.rules.forced import must_play
 from rising_bandits.policies.rules.operations import assume, indices, roomy, update
-from rising_bandits.policies.rules.rings import Rings, has_room, make_rings
-from rising_bandits.policies.rules.rising import check_coefficients, update_rising, window_of
+from rising_bandits.policies.rules.rings import Rings, has_room
+from rising_bandits.policies.rules.rising import check_lines, new_lines, update_rising
 from rising_bandits.policies.rules.terms import AVERAGE, BONUS, IMPROVEMENT
 
 
@@ -67,12 +67,7 @@ class Projected(NamedTuple):
     def check(self) -> None:
         if ((self.counted < 0) | (self.counted > self.plays)).any():
             raise InputError("state holds lines through more outcomes than plays")
-        windows = [window_of(plays, self.epsilon) if plays > 1 else 0 for plays in self.counted.tolist()]
-        if self.window.tolist() != windows:
-            raise InputError("state holds windows that do not fit its plays")
-        if (self.rings.capacity < np.minimum(self.counted, 2 * self.window + 1)).any():
-            raise InputError("state holds buffers that are smaller than its windows")
-        check_coefficients(self.counted, self.level, self.slope, self.width, self.delay, self.sums)
+        check_lines(self, self.counted)
 
     def terms(self, t: int) -> dict[str, Floats]:
         short = self.counted < 2
@@ -93,15 +88,8 @@ def make_projected(
 ) -> Projected:
     """The state before the first play: every index is infinite."""
     return Projected(
-        plays=np.zeros(n_units, dtype=np.int64),
+        **new_lines(n_units),
         counted=np.zeros(n_units, dtype=np.int64),
-        window=np.zeros(n_units, dtype=np.int64),
-        sums=np.zeros((n_units, 6)),
-        level=np.full(n_units, np.inf),
-        slope=np.zeros(n_units),
-        width=np.zeros(n_units),
-        delay=np.zeros(n_units),
-        rings=make_rings(n_units),
         epsilon=epsilon,
         sigma=sigma,
         constant=constant,

@@ -59,15 +59,20 @@ class Rising(NamedTuple):
         return False
 
     def check(self) -> None:
-        windows = [window_of(plays, self.epsilon) if plays > 1 else 0 for plays in self.plays.tolist()]
-        if self.window.tolist() != windows:
-            raise InputError("state holds windows that do not fit its plays")
-        if (self.rings.capacity < np.minimum(self.plays, 2 * self.window + 1)).any():
-            raise InputError("state holds buffers that are smaller than its windows")
-        check_coefficients(self.plays, self.level, self.slope, self.width, self.delay, self.sums)
+        check_lines(self, self.plays)
 
     def terms(self, t: int) -> dict[str, Floats]:
         return rising_terms(self, self.sums[:, 0] / np.maximum(self.window, 1), t)
+
+
+def check_lines(rule: Any, plays: Ints) -> None:
+    """Refuse windows, buffers and coefficients that cannot come from these numbers of outcomes."""
+    windows = [window_of(count, rule.epsilon) if count > 1 else 0 for count in plays.tolist()]
+    if rule.window.tolist() != windows:
+        raise InputError("state holds windows that do not fit its plays")
+    if (rule.rings.capacity < np.minimum(plays, 2 * rule.window + 1)).any():
+        raise InputError("state holds buffers that are smaller than its windows")
+    check_coefficients(plays, rule.level, rule.slope, rule.width, rule.delay, rule.sums)
 
 
 def check_coefficients(plays: Ints, level: Floats, *others: Floats) -> None:
@@ -93,19 +98,26 @@ def rising_terms(rule: Any, average: Floats, t: int) -> dict[str, Floats]:
 def make_rising(n_units: int, *, epsilon: float, sigma: float, constant: float, upward: bool = False) -> Rising:
     """The state before the first play: every index is infinite."""
     return Rising(
-        plays=np.zeros(n_units, dtype=np.int64),
-        window=np.zeros(n_units, dtype=np.int64),
-        sums=np.zeros((n_units, 6), dtype=np.float64),
-        level=np.full(n_units, np.inf),
-        slope=np.zeros(n_units),
-        width=np.zeros(n_units),
-        delay=np.zeros(n_units),
-        rings=make_rings(n_units),
+        **new_lines(n_units),
         epsilon=float(epsilon),
         sigma=float(sigma),
         constant=float(constant),
         upward=bool(upward),
     )
+
+
+def new_lines(n_units: int) -> dict[str, Any]:
+    """Counts, windows, sums, coefficients and buffers before the first play."""
+    return {
+        "plays": np.zeros(n_units, dtype=np.int64),
+        "window": np.zeros(n_units, dtype=np.int64),
+        "sums": np.zeros((n_units, 6)),
+        "level": np.full(n_units, np.inf),
+        "slope": np.zeros(n_units),
+        "width": np.zeros(n_units),
+        "delay": np.zeros(n_units),
+        "rings": make_rings(n_units),
+    }
 
 
 @compiled
