@@ -340,3 +340,10 @@ def test_the_shell_says_which_column_names_the_edges(run, capsys, tmp_path, monk
         (tmp_path / "edges.csv").write_text(text)
         assert run("study", "create", f"s{place}", "--edges", "edges.csv", "--source", "a", "--target", "c") == 0
         assert wanted in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_pair_is_named_with_the_ask(rising, tmp_path):
+    problem = rb.problems.Routes([("a", "b"), ("b", "c"), ("a", "c"), ("c", "d")], [("a", "d"), ("b", "d")])
+    rb.studies.create("net", problem, storage=f"sqlite:///{tmp_path}/shell.db", seed=1).close()
+    assert rising("ask", "net", "--among", "b->d") == "1: b->c, c->d\n"
+    assert "among must be one of 'a->d', 'b->d', got 'd->a'" in rising("ask", "net", "--among", "d->a", code=2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import random
 import shutil
 import signal
@@ -263,7 +264,8 @@ CANARY = "hunter2canary"
         f"postgresql://ann@127.0.0.1:1/db?password={CANARY}",
     ],
 )
-def test_no_password_is_in_any_message(storage, capsys, run):
+def test_no_password_is_in_any_message(storage, capsys, run, caplog):
+    caplog.set_level(logging.DEBUG)
     with pytest.raises(rb.RisingBanditsError) as caught:
         rb.studies.open("s", storage=storage)
     assert CANARY not in str(caught.value)
@@ -273,3 +275,5 @@ def test_no_password_is_in_any_message(storage, capsys, run):
         assert run("study", *command, "--storage", storage) == 2
         said = capsys.readouterr()
         assert CANARY not in said.out + said.err
+    for record in caplog.records:
+        assert CANARY not in f"{record.getMessage()} {record.args!r} {record.exc_text}"

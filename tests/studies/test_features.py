@@ -419,3 +419,66 @@ def test_operators_find_what_happens_in_the_log(storage, caplog):
     assert sum("was created" in text for text in said) == 1
     assert sum("has clipped" in text for text in said) == 2
     assert sum("set policy to 'CRUCB'" in text for text in said) == 1
+
+
+@pytest.mark.parametrize("more", [{}, {"job_capacity": 2}])
+def test_a_worker_who_is_out_is_left_out(tmp_path, more):
+    problem = rb.problems.Matching(["ann", "bob"], ["x", "y", "z"], **more)
+    storage = f"sqlite:///{tmp_path}/s.db"
+    study = rb.studies.create("s", problem, storage=storage, seed=1)
+    for _ in range(8):
+        decision = study.ask(unavailable=["ann"])
+        (label,) = decision.super_arm
+        assert label.startswith("bob->")
+        study.tell(decision, {label: 0.5})
+        study.tell(study.ask(), {})
+    assert "bob" in str(study.explain(decision))
+    study.retire(["bob"])
+    assert [label[:5] for label in study.ask().super_arm] == ["ann->"]
+    study.record(["ann->x"], {"ann->x": 0.5}, source="today")
+    with pytest.raises(rb.InfeasibleError):
+        study.ask(unavailable=["ann"])
+    with pytest.raises(rb.InputError, match="feasible"):
+        study.retire(["ann"])
+    study.restore(["bob"])
+    with pytest.raises(rb.InputError, match="feasible"):
+        study.record(["ann->x"], {}, source="today")
+    study.export(tmp_path / "s.jsonl")
+    again = rb.studies.load(tmp_path / "s.jsonl", storage=f"sqlite:///{tmp_path}/t.db")
+    assert again.indices().tolist() == study.indices().tolist()
+
+
+def test_a_policy_on_super_arms_learns_around_workers_who_are_out(tmp_path):
+    problem = rb.problems.Matching(["ann", "bob"], ["x", "y", "z"])
+    study = rb.studies.create("s", problem, storage=f"sqlite:///{tmp_path}/s.db", seed=1)
+    open_one = study.ask(unavailable=["ann"])
+    study.set_policy(rb.SWUCB(window=5))
+    assert len(study.ask().super_arm) == 2
+    study.tell(open_one, dict.fromkeys(open_one.super_arm, 0.5))
+    study.retire(["bob"])
+    with pytest.raises(rb.InfeasibleError):
+        study.ask()
+    recorded = study.record(["ann->x"], {"ann->x": 0.5}, source="today")
+    assert "made by 'today'" in str(study.explain(recorded))
+    study.restore(["bob"])
+    assert len(study.ask().super_arm) == 2
+    assert study.policy.plays.sum() == 0
+
+
+def test_what_a_mask_left_can_be_observed_as_any_super_arm():
+    problem = rb.problems.Matching(["ann", "bob"], ["x", "y", "z"])
+    first, second = rb.CRUCB(), rb.CRUCB()
+    for policy in (first, second):
+        policy.start(problem, 100, np.random.default_rng(0))
+    mask = problem.mask(["ann"])
+    for _ in range(8):
+        arms = first.select(mask=mask)
+        first.observe(arms, [0.5])
+        second.observe(arms.tolist(), [0.5])
+    assert first.indices().tolist() == second.indices().tolist()
+    with pytest.raises(rb.InputError, match="not a feasible super arm"):
+        second.observe([0, 1], [0.5, 0.5])
+    listed = rb.SWUCB(window=5)
+    listed.start(problem, 100, np.random.default_rng(0))
+    with pytest.raises(rb.InputError, match="not a feasible super arm"):
+        listed.observe([0], [0.5])

@@ -7,10 +7,11 @@ import threading
 import time
 from pathlib import Path
 
+import psycopg
 import pytest
-import sqlalchemy as sa
 
 import rising_bandits as rb
+from rising_bandits.studies.log.events import KINDS
 
 spec = importlib.util.spec_from_file_location("files", Path(__file__).with_name("test_storage.py"))
 files = importlib.util.module_from_spec(spec)
@@ -27,6 +28,26 @@ def storage(postgres):
 def test_eight_writers_on_a_server(storage, tmp_path):
     study = files.make(storage, reorder=10_000)
     files.check_writers(study, files.run_writers(storage, 8, 50, tmp_path), 50)
+
+
+def test_eight_processes_that_do_different_things_on_a_server(storage, tmp_path):
+    files.check_mix(storage, tmp_path)
+
+
+def test_a_file_is_imported_to_a_server(storage, tmp_path, run):
+    here = files.make(f"sqlite:///{tmp_path}/s.db")
+    for _ in range(12):
+        here.tell(decision := here.ask(), files.outcomes(decision.id, decision.super_arm))
+    here.set_horizon(500)
+    here.import_plays([("a->c", 1, 0.5), ("a->c", 2, 0.75)])
+    for suffix in ("jsonl", "parquet"):
+        here.export(tmp_path / f"s.{suffix}")
+        assert run("study", "import", tmp_path / f"s.{suffix}", "--name", suffix, "--storage", storage) == 0
+        there = rb.studies.open(suffix, storage=storage)
+        assert there.indices().tolist() == here.indices().tolist()
+        assert there.settings == here.settings
+        assert [event[:5] for event in there.events()] == [event[:5] for event in here.events()]
+    assert there.ask().super_arm == here.ask().super_arm
 
 
 def test_ask_tell_stop_and_go_on(storage):
@@ -88,22 +109,18 @@ def test_the_database_itself_refuses_a_second_ask_or_tell(storage):
 def test_a_server_that_goes_away_is_said_and_found_again(storage):
     study = files.make(storage)
     decision = study.ask()
-    engine = sa.create_engine(study._log.storage.url)
-    with engine.begin() as connection:
+    with psycopg.connect(study._log.storage.url.text, autocommit=True) as connection:
         connection.execute(
-            sa.text(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-                "WHERE pid <> pg_backend_pid() AND datname = 'postgres'"
-            )
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE pid <> pg_backend_pid() AND datname = 'postgres'"
         )
-    engine.dispose()
     with pytest.raises(rb.StorageError, match="nothing was acknowledged"):
         study.tell(decision, files.outcomes(decision.id, decision.super_arm))
     assert study.tell(decision, files.outcomes(decision.id, decision.super_arm))
 
 
 def test_a_server_that_is_not_there(tmp_path):
-    with pytest.raises(rb.StorageError, match=r"postgresql\+psycopg://rising:\*\*\*@127.0.0.1:1/none"):
+    with pytest.raises(rb.StorageError, match=r"postgresql://rising:\*\*\*@127.0.0.1:1/none"):
         rb.studies.open("s", storage="postgresql://rising:secret@127.0.0.1:1/none")
 
 
@@ -175,3 +192,41 @@ def test_another_default_isolation_of_the_server_changes_nothing(postgres):
         return "done"
 
     assert _at_once(4, work) == ["done"] * 4
+
+
+def test_every_kind_of_event_is_kept_on_a_server_as_in_a_file(storage, tmp_path):
+    problem = rb.problems.TopK(["a", "b", "c"], k=1)
+
+    def work(where):
+        study = rb.studies.create("kinds", problem, storage=where, seed=3, prior={"a": (0.4, 5)}, clock=lambda: 1e9)
+        study.hand_over("today", ["b"], share=0.5)
+        for _ in range(6):
+            decision = study.ask(metadata={"flow": "video"})
+            study.tell(decision, dict.fromkeys(decision.super_arm, 0.5))
+        study.record(["c"], {"c": 0.25}, source="elsewhere")
+        study.add_prior({"b": 0.3})
+        study.set_policy(rb.SWCUCB(window=20))
+        study.set_scale(rb.studies.Range(0, 2))
+        study.set_horizon(1_000)
+        study.set_expiry(3600)
+        study.set_spread(True)
+        study.set_least({"c": 0.25})
+        study.set_falls("reset")
+        study.import_plays([("a", 1, 0.5), ("b", 1, 0.25)])
+        study.retire(["a"])
+        study.restore(["a"])
+        study.reset(["b"])
+        decision = study.ask()
+        study.tell(decision, {}, final=False)
+        study.tell(decision, dict.fromkeys(decision.super_arm, 1.5))
+        study.set_problem(rb.problems.TopK(["a", "b", "c", "d"], k=1))
+        again = rb.studies.open("kinds", storage=where, clock=lambda: 1e9)
+        assert again.indices().tolist() == study.indices().tolist()
+        with study._log.look() as (_, reader):
+            events = list(reader.later(study._log.number, 0))
+        return events, study.ask().super_arm, study.settings
+
+    here, there = work(f"sqlite:///{tmp_path}/kinds.db"), work(storage)
+    assert {event.kind for event in there[0]} == {*KINDS}
+    assert [event[:5] for event in here[0]] == [event[:5] for event in there[0]]
+    assert here[1:] == there[1:]

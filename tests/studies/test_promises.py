@@ -413,9 +413,14 @@ def test_waiting_writers_are_served_in_turn_and_the_dead_are_skipped(tmp_path):
     assert lost.enter(5.0)
     lost.forget()
     assert first.enter(60.0)
-    # One who waits too long is told.
+    # One who waits too long is told, and does not call those who came later before those who came earlier.
     assert not second.enter(0.01)
+    mine = first._ticket
     second.leave()
+    assert first._words[0] == mine
+    first.leave()
+    assert third.enter(60.0)
+    third.leave()
     for queue in (first, second, third):
         queue.close()
     # A file with anything in it is used as it is.

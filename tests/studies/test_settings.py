@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import os
+import sqlite3
 import warnings
 
 import numpy as np
@@ -14,6 +16,8 @@ from hypothesis import strategies as st
 
 import rising_bandits as rb
 from rising_bandits.studies import Decay, Range, Reciprocal
+from rising_bandits.studies.log.log import Log
+from rising_bandits.studies.storage import transactions
 
 ROADS = [("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("b", "c")]
 PROBLEM = rb.problems.ShortestPath(ROADS, "a", "d")
@@ -303,3 +307,72 @@ def test_an_edited_change_of_settings_is_refused(storage, tmp_path):
         with pytest.raises(rb.InputError, match="damaged at event 2"):
             rb.studies.load(tmp_path / "edited.jsonl", "t", storage=storage)
     assert rb.studies.names(storage=storage) == ["s"]
+
+
+@pytest.mark.parametrize("change", ["policy", "scale"])
+def test_others_write_while_the_log_is_learnt_again(tmp_path, monkeypatch, change):
+    storage = f"sqlite:///{tmp_path}/s.db"
+    study = rb.studies.create("s", rb.problems.TopK(["a", "b", "c"], k=1), rb.CRUCB(sigma=0.1), storage=storage, seed=1)
+    other = rb.studies.open("s", storage=storage)
+
+    def work(one, rounds):
+        for _ in range(rounds):
+            decision = one.ask()
+            one.tell(decision, {decision.super_arm[0]: (decision.id % 7) / 10})
+
+    work(study, 40)
+    ahead, later, inside = study._log.learn_ahead, transactions.Reader.later, []
+
+    def learn_and_be_overtaken(*arguments):
+        ahead(*arguments)
+        work(other, 5)
+
+    def noted(self, number, after, *rest, **named):
+        if isinstance(self, transactions.Writer) and self._storage is study._log.storage:
+            inside.append(after)
+        return later(self, number, after, *rest, **named)
+
+    monkeypatch.setattr(study._log, "learn_ahead", learn_and_be_overtaken)
+    monkeypatch.setattr(transactions.Reader, "later", noted)
+    if change == "policy":
+        study.set_policy(rb.SWCUCB(window=10))
+    else:
+        study.set_scale(rb.studies.Range(0, 2))
+    # While the study was locked, only what others wrote in between was read.
+    assert inside
+    assert min(inside) >= 81
+    monkeypatch.undo()
+    work(study, 5)
+    last = study._log._fold.seq
+    with contextlib.closing(sqlite3.connect(tmp_path / "s.db")) as connection, connection:
+        connection.execute("DELETE FROM rising_snapshots")
+    again = rb.studies.open("s", storage=storage)
+    assert again._log._fold.seq == last == 1 + 2 * 50 + 1
+    assert again.indices().tolist() == study.indices().tolist() == other.indices().tolist()
+
+
+@pytest.mark.parametrize("what", ["policy", "scale", "horizon", "passed"])
+def test_others_can_write_while_the_log_is_learnt_again(storage, what, monkeypatch):
+    study = rb.studies.create("s", PROBLEM, rb.HorizonCRUCB(), storage=storage, seed=1, horizon=20)
+    for _ in range(20 if what == "passed" else 10):
+        study.tell(decision := study.ask(), dict.fromkeys(decision.super_arm, 0.5))
+    other = rb.studies.open("s", storage=storage, timeout=5.0)
+    plain, written = Log._begin_again, []
+
+    def begin_again(log, *arguments):
+        monkeypatch.setattr(Log, "_begin_again", plain)
+        # Raises if the study is locked.
+        written.append(other.tell(other.record(["a->b", "b->d"], {}, source="other"), {}))
+        return plain(log, *arguments)
+
+    monkeypatch.setattr(Log, "_begin_again", begin_again)
+    if what == "passed":
+        with pytest.warns(UserWarning, match="has passed"):
+            study.ask()
+    else:
+        given = {"policy": rb.CRUCB(), "scale": rb.studies.Range(0, 2), "horizon": 500}[what]
+        getattr(study, f"set_{what}")(given)
+    assert written == [False]
+    again = rb.studies.open("s", storage=storage)
+    assert again.indices().tolist() == study.indices().tolist()
+    assert again.settings == study.settings

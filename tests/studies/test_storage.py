@@ -17,14 +17,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import sqlalchemy as sa
 
 import rising_bandits as rb
 from rising_bandits.studies.log import log as study_log
 from rising_bandits.studies.log.fold import Fold
-from rising_bandits.studies.storage import migrate, schema
+from rising_bandits.studies.storage import schema
+from rising_bandits.studies.storage.migrations import VERSIONS
 from rising_bandits.studies.storage.sql import Storage
 from rising_bandits.studies.storage.thinning import spare
+from rising_bandits.studies.storage.urls import parse
 
 WORKERS = Path(__file__).with_name("workers.py")
 PROBLEM = rb.problems.ShortestPath([("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("b", "c")], "a", "d")
@@ -135,6 +136,43 @@ def test_eight_writers_on_one_file(tmp_path):
     storage = f"sqlite:///{tmp_path}/s.db"
     study = make(storage, reorder=10_000)
     check_writers(study, run_writers(storage, 8, 50, tmp_path), 50)
+
+
+def check_mix(storage, folder, rounds=8):
+    """Eight processes that do different things with wrong clocks: nothing that was acknowledged is lost or changed."""
+    make(storage, reorder=10_000).close()
+    command = [sys.executable, str(WORKERS), "mix", storage, "8", str(rounds), str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    parts = [json.loads(path.read_text()) for path in sorted(folder.glob("?.json"))]
+    assert [len(part) for part in parts] == [rounds * count for count in (3, 3, 2, 1, 3, 3, 2, 1)]
+    noted = {number: (at, content) for part in parts for number, at, content in part}
+    assert sorted(noted) == list(range(1, sum(map(len, parts)) + 1))
+    assert rb.studies.check(storage=storage).whole
+    with rb.studies.open("s", storage=storage) as study:
+        events, labels = study.events(), study.problem.labels
+        assert [event.seq for event in events] == list(range(1, len(events) + 1))
+        # Whatever the clocks of the processes say, the time of the study never goes back.
+        times = [event.at for event in events]
+        assert times == sorted(times)
+        told = {event.decision: event.body for event in events if event.kind == "tell"}
+        assert sum(event.kind == "tell" for event in events) == len(told) == len(noted)
+        for event in events:
+            if event.kind == "ask":
+                assert noted[event.decision][0] == event.at
+        for number, body in told.items():
+            found = {labels[key]: raw for key, raw in zip(body["arms"], body["raw"], strict=True)}
+            assert found == noted[number][1]
+        # A load checks that each event is one that a study in that state would have written.
+        study.export(folder / "all.jsonl")
+        with rb.studies.load(folder / "all.jsonl", storage=f"sqlite:///{folder}/again.db") as again:
+            assert again.indices().tolist() == study.indices().tolist()
+            assert again.settings == study.settings
+            assert again.plays() == study.plays()
+
+
+def test_eight_processes_that_do_different_things_with_wrong_clocks(tmp_path):
+    check_mix(f"sqlite:///{tmp_path}/s.db", tmp_path)
 
 
 _FORK = """
@@ -279,15 +317,90 @@ def test_a_newer_file_is_refused(tmp_path):
 
 
 def test_migrations_lead_to_the_tables_that_the_program_uses(tmp_path):
-    storage = Storage(f"sqlite:///{tmp_path}/s.db")
-    _, script = migrate.scripts()
-    assert script.get_heads() == [schema.HEAD]
-    with sa.create_engine(storage.url).connect() as connection:
-        found = sa.inspect(connection)
-        for table in schema.METADATA.tables.values():
-            assert [column["name"] for column in found.get_columns(table.name)] == [
-                column.name for column in table.columns
-            ]
+    Storage(f"sqlite:///{tmp_path}/s.db").close()
+    numbers = [version.VERSION for version in VERSIONS]
+    assert numbers == sorted(set(numbers))
+    with contextlib.closing(sqlite3.connect(tmp_path / "s.db")) as connection:
+        for table, columns in schema.COLUMNS.items():
+            assert tuple(row[1] for row in connection.execute(f"PRAGMA table_info({table})")) == columns
+        assert (
+            "WITHOUT ROWID"
+            in connection.execute("SELECT sql FROM sqlite_master WHERE name = 'rising_events'").fetchone()[0]
+        )
+
+
+def test_a_file_of_the_first_version_gets_its_checksums(tmp_path):
+    path = tmp_path / "s.db"
+    study = make(f"sqlite:///{path}")
+    for _ in range(5):
+        decision = study.ask()
+        study.tell(decision, outcomes(decision.id, decision.super_arm))
+    indices = study.indices().tolist()
+    study.close()
+    before = rows(path)
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        for table, column in (("studies", "digest"), ("studies", "loading"), ("events", "digest")):
+            connection.execute(f"ALTER TABLE rising_{table} DROP COLUMN {column}")
+        connection.execute(f"UPDATE {schema.VERSION_TABLE} SET version_num = '0001'")
+    again = rb.studies.open("s", storage=f"sqlite:///{path}")
+    assert again.indices().tolist() == indices
+    again.close()
+    assert rows(path) == before
+
+
+def test_a_migration_that_fails_changes_nothing(tmp_path, monkeypatch):
+    path = tmp_path / "s.db"
+
+    def fail(changes):
+        changes.run("CREATE TABLE half (done INTEGER)")
+        changes.run("CREATE TABLE half (done INTEGER)")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(VERSIONS[-1], "upgrade", fail)
+        with pytest.raises(rb.StorageError, match="half"):
+            make(f"sqlite:///{path}")
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT name FROM sqlite_master").fetchall() == []
+    make(f"sqlite:///{path}").close()
+
+
+@pytest.mark.parametrize(
+    ("text", "database", "password"),
+    [
+        ("sqlite:////data/a b#c%20d.db", "/data/a b#c%20d.db", ""),
+        ("sqlite+pysqlite:////data/x@y:z.db", "/data/x@y:z.db", ""),
+        ("sqlite:///file:/data/s.db?mode=ro&uri=true", "file:/data/s.db", ""),
+        ("postgresql://ann:a%40b%3A@host:5433/team", "team", "a@b:"),
+        ("postgresql+psycopg://ann@[::1]/team", "team", ""),
+        ("postgresql:///team?host=/run/sock&password=x", "team", "x"),
+        ("postgresql://host/te@m", "te@m", ""),
+    ],
+)
+def test_addresses_are_read(text, database, password):
+    found = parse(text)
+    assert (found.database, found.password, found.sqlite) == (database, password, text.startswith("sqlite"))
+    assert parse(found.text) == found
+    if password:
+        assert password not in str(found) + repr(found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "team",
+        "sqlite://",
+        "sqlite:///",
+        "sqlite:///:memory:",
+        "sqlite://host/a.db",
+        "mysql://h/d",
+        "sqlite:///a\0b",
+        3,
+    ],
+)
+def test_other_addresses_are_refused(text):
+    with pytest.raises(rb.InputError, match="storage must be a URL"):
+        parse(text)
 
 
 @pytest.mark.parametrize("step", [1, 7, 2_000])

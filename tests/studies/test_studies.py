@@ -372,8 +372,8 @@ def test_what_was_told_is_put_in_order_once(storage, monkeypatch):
     study = make(storage)
     decisions = study.ask(30)
     prepared = []
-    numbers = study_arms.Arms.numbers
-    monkeypatch.setattr(study_arms.Arms, "numbers", lambda self, keys: prepared.append(keys) or numbers(self, keys))
+    ascending = study_arms.Arms.ascending
+    monkeypatch.setattr(study_arms.Arms, "ascending", lambda self, keys: prepared.append(keys) or ascending(self, keys))
     for decision in decisions[::-1]:
         study.tell(decision, outcomes_for(decision))
         assert study.policy.round > 1

@@ -4,13 +4,16 @@ They are forks of one process that has everything imported and compiled: hundred
 
     python workers.py tell STORAGE RECORD FOLDER         a process for each line on standard input
     python workers.py work STORAGE COUNT ROUNDS FOLDER   so many at once; their decisions as JSON in FOLDER
+    python workers.py mix STORAGE COUNT ROUNDS FOLDER    so many at once that do different things, with wrong clocks
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sys
+import time
 import traceback
 from pathlib import Path
 
@@ -53,6 +56,56 @@ def work(storage: str, rounds: int, path: Path) -> None:
     path.write_text(json.dumps(mine))
 
 
+SKEWS = (0.0, 3600.0, -3600.0, 86_400.0, 5.0, -86_400.0, 60.0, -5.0)
+"""How wrong the clock of each process of a mix is, in seconds."""
+
+
+def mix(storage: str, number: int, rounds: int, path: Path) -> None:
+    """One of several processes that do different things; what was acknowledged is noted."""
+    study = rb.studies.open("s", storage=storage, timeout=120, clock=lambda: time.time() + SKEWS[number % len(SKEWS)])
+    told = []
+
+    def tell(decision: rb.studies.Decision) -> None:
+        content = outcomes(decision.id, decision.super_arm)
+        assert study.tell(decision.id, content)
+        told.append([decision.id, decision.asked_at, content])
+
+    for turn in range(rounds):
+        if number % 4 == 0:
+            for decision in study.ask(3)[::-1]:
+                tell(decision)
+        elif number % 4 == 1:
+            with study.group():
+                made = study.ask(2, unavailable=["b->c"])
+                for decision in made:
+                    tell(decision)
+            study.retire(["b->c"])
+            tell(study.ask(metadata={"process": number}))
+            study.restore(["b->c"])
+        elif number % 4 == 2:
+            noted = study.record(["a->b", "b->d"], {"a->b": 0.5, "b->d": 0.25}, source=f"process {number}")
+            told.append([noted.id, noted.asked_at, {"a->b": 0.5, "b->d": 0.25}])
+            tell(study.ask())
+            changes = (
+                lambda: study.reset(["c->d"]),
+                lambda: study.set_spread(True),
+                lambda: study.set_least({"b->c": 0.1}),
+                lambda: study.set_expiry(1e9),
+                lambda: study.set_policy(rb.SWCUCB(window=20)),
+                lambda: study.set_horizon(1_000_000),
+                lambda: study.import_plays([("a->c", 1, 0.5)]),
+                lambda: study.set_policy(rb.CRUCB(sigma=0.1)),
+            )
+            changes[turn % len(changes)]()
+        else:
+            decision = study.ask()
+            assert study.explain(decision).decision == decision.id
+            tell(decision)
+            assert len(study.history(last=5)) > 0
+            study.export(path.with_suffix(".jsonl"))
+    path.write_text(json.dumps(told))
+
+
 def fork(function, *arguments) -> int:
     child = os.fork()
     if child == 0:
@@ -66,6 +119,8 @@ def fork(function, *arguments) -> int:
 
 
 def main() -> int:
+    # The made-up outcomes contradict sigma, which a study logs. Tests read standard error for faults only.
+    logging.getLogger("rising_bandits").setLevel(logging.ERROR)
     mode, storage, *rest = sys.argv[1:]
     warm(storage, rest[-1])
     if mode == "tell":
@@ -75,6 +130,11 @@ def main() -> int:
             sys.stdout.flush()
             os.waitpid(child, 0)
         return 0
+    if mode == "mix":
+        children = [
+            fork(mix, storage, number, int(rest[1]), Path(rest[2]) / f"{number}.json") for number in range(int(rest[0]))
+        ]
+        return max(os.waitpid(child, 0)[1] for child in children)
     children = [fork(work, storage, int(rest[1]), Path(rest[2]) / f"{number}.json") for number in range(int(rest[0]))]
     return max(os.waitpid(child, 0)[1] for child in children)
 

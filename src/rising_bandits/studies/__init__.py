@@ -13,9 +13,9 @@ True
 
 from __future__ import annotations
 
-from rising_bandits.studies import _extra as _extra
 from rising_bandits.studies import aio
 from rising_bandits.studies.library import create, delete, load, names, open  # noqa: A004
+from rising_bandits.studies.log.noticed import Change
 from rising_bandits.studies.reports.compare import Comparison, Difference
 from rising_bandits.studies.reports.explain import Choice, Explanation, Reason
 from rising_bandits.studies.reports.replay import Replay
@@ -24,6 +24,7 @@ from rising_bandits.studies.study import Decision, Study
 from rising_bandits.studies.upkeep import Check, backup, check
 
 __all__ = [
+    "Change",
     "Check",
     "Choice",
     "Comparison",

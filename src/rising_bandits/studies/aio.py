@@ -71,6 +71,7 @@ class AsyncStudy:
         n: None = None,
         *,
         unavailable: Iterable[Label] = (),
+        among: str | tuple[Any, Any] | None = None,
         metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
     ) -> Decision: ...
@@ -80,6 +81,7 @@ class AsyncStudy:
         n: int,
         *,
         unavailable: Iterable[Label] = (),
+        among: str | tuple[Any, Any] | None = None,
         metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
     ) -> list[Decision]: ...
@@ -88,6 +90,7 @@ class AsyncStudy:
         n: int | None = None,
         *,
         unavailable: Iterable[Label] = (),
+        among: str | tuple[Any, Any] | None = None,
         metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
     ) -> Decision | list[Decision]:
@@ -95,8 +98,8 @@ class AsyncStudy:
 
         def call() -> Decision | list[Decision]:
             if n is None:
-                return self.study.ask(unavailable=unavailable, metadata=metadata, key=key)
-            return self.study.ask(n, unavailable=unavailable, metadata=metadata, key=key)
+                return self.study.ask(unavailable=unavailable, among=among, metadata=metadata, key=key)
+            return self.study.ask(n, unavailable=unavailable, among=among, metadata=metadata, key=key)
 
         return await self.run(call)
 
@@ -125,9 +128,9 @@ class AsyncStudy:
         """Explain why a decision was made, as `Study.explain`."""
         return await self.run(self.study.explain, decision)
 
-    async def arms(self) -> list[Reason]:
+    async def arms(self, *, at: int | Decision | None = None) -> list[Reason]:
         """List what is known about every arm, as `Study.arms`."""
-        return await self.run(self.study.arms)
+        return await self.run(self.study.arms, at=at)
 
     async def compare(self, source: str, *, level: float = 0.95) -> Comparison:
         """Compare the study with a rule or source, as `Study.compare`."""

@@ -15,7 +15,7 @@ from rising_bandits import policies
 from rising_bandits.errors import InputError
 from rising_bandits.policies.policy import Policy
 from rising_bandits.problems.base import Label, Problem
-from rising_bandits.studies.calls.setting import least_body, prior_body
+from rising_bandits.studies.calls.setting import check_forgets, least_body, prior_body
 from rising_bandits.studies.log import snapshot
 from rising_bandits.studies.log.events import Event
 from rising_bandits.studies.log.fold import Fold
@@ -47,6 +47,7 @@ def create(
     prior: Mapping[Label, float | tuple[float, int]] | None = None,
     least: Mapping[Label, float] | None = None,
     spread: bool = False,
+    falls: str = "propose",
     seed: int | None = None,
     exist_ok: bool = False,
     power_safe: bool = False,
@@ -86,6 +87,9 @@ def create(
         Least shares of arms that must stay in use, by label. See `Study.set_least`.
     spread
         True lets decisions that are open at the same time differ. See `Study.set_spread`.
+    falls
+        What happens when the study notices that an arm has fallen: ``"propose"`` a reset, ``"reset"`` it, or
+        ``"ignore"`` it. See `Study.set_falls`.
     seed
         The seed of all random choices; None for a random one.
     exist_ok
@@ -148,7 +152,7 @@ def create(
     # A policy that cannot decide about this problem, or cannot be saved, raises here, before anything is written.
     first = Event(1, "problem", 0.0, None, body)
     fold = begin(settings, policy.__class__(**policy.parameters()), first, lambda _: problem)
-    more = _first_events(fold, prior, least, spread)
+    more = _first_events(fold, prior, least, spread, falls)
     for event in more:
         fold.apply(event)
     snapshot.dump(fold)
@@ -167,7 +171,7 @@ def create(
     return Study(Log(name, number, settings, database, type(policy), problem))
 
 
-def _first_events(fold: Fold, prior: Any, least: Any, spread: Any) -> list[Event]:
+def _first_events(fold: Fold, prior: Any, least: Any, spread: Any, falls: Any) -> list[Event]:
     """The events after the first that a new study begins with."""
     bodies = []
     if prior:
@@ -177,6 +181,10 @@ def _first_events(fold: Fold, prior: Any, least: Any, spread: Any) -> list[Event
         bodies.append(("set", least_body(fold, least)))
     if spread:
         bodies.append(("set", {"spread": spread}))
+    if falls != fold.settings.falls:
+        if falls == "reset":
+            check_forgets(fold)
+        bodies.append(("set", {"falls": falls}))
     return [Event(place, kind, 0.0, None, body) for place, (kind, body) in enumerate(bodies, start=2)]
 
 

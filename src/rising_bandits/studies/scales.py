@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, cast
 
@@ -75,6 +75,14 @@ class Scale(ABC):
         )
         # Rounding may give a value slightly outside [0, 1].
         return raw, min(max(self._to(raw), 0.0), 1.0)
+
+    def unchanged(self, outcomes: Iterable[Any]) -> bool:
+        """Whether all of these are floats in [0, 1] and their own values. False if that is not clear at once.
+
+        >>> UNIT.unchanged([0.5, 0.75]), UNIT.unchanged([0.5, 7.0]), Range(0, 200).unchanged([0.5])
+        (True, False, False)
+        """
+        return False
 
     def clips(self, outcome: float) -> bool:
         """Whether an outcome is outside the domain of a scale that clips.
@@ -182,6 +190,12 @@ class Range(Scale):
         if type(outcome) is float and 0.0 <= outcome <= 1.0 == self.high and not (self.low or self.lower_is_better):
             return outcome, outcome
         return super().value(outcome, what)
+
+    def unchanged(self, outcomes: Iterable[Any]) -> bool:
+        if self.high != 1.0 or self.low or self.lower_is_better or set(map(type, outcomes)) != {float}:
+            return False
+        # False for NaN too, wherever it stands: all comparisons with it are false.
+        return all(0.0 <= outcome <= 1.0 for outcome in outcomes)
 
     def _to(self, outcome: float) -> float:
         if (self.low, self.high, self.lower_is_better) == (0.0, 1.0, False):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
 
 from rising_bandits import _checks
+from rising_bandits.curves.draws import draw_of
 from rising_bandits.errors import InputError
 from rising_bandits.policies.policy import Policy
 from rising_bandits.problems.base import Label, Problem, _plain
@@ -20,6 +21,10 @@ from rising_bandits.studies.scales import Scale, scale_from_spec
 FORMAT = 1
 _AT_FIRST = ("policy", "parameters", "horizon", "seed", "scale", "expires", "reorder")
 """The settings with which a study is created. All others come from events of kind ``set``."""
+
+
+FALLS = ("ignore", "propose", "reset")
+"""What a study can do when it notices that an arm has fallen."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +50,8 @@ class Settings:
     """Pairs of an arm's key and the least share of decisions that use it."""
     shares: tuple[tuple[str, float], ...] = ()
     """Pairs of the name of a rule and the share of asks that are handed to it."""
+    falls: str = "propose"
+    """What happens when an arm falls, one of `FALLS`."""
 
     def as_dict(self) -> dict[str, Any]:
         """The settings with which a study is created as plain data that JSON can hold."""
@@ -92,6 +99,8 @@ class Settings:
                 _checks.integer(name, getattr(self, name), low=low, high=high)
         if not isinstance(cast(object, self.spread), bool):
             raise InputError(f"spread must be True or False, got {self.spread!r}")
+        if self.falls not in FALLS:
+            raise InputError(f"falls must be one of {', '.join(map(repr, FALLS))}, got {self.falls!r}")
         for name, _ in self.shares:
             check_source(name)
         if sum(share for _, share in self.shares) > 1.0:
@@ -103,11 +112,6 @@ class Settings:
     def late(self, asked_at: float, now: float) -> float | None:
         """The seconds after which a decision has expired, or None if it has not expired."""
         return self.expires if self.expires is not None and now >= asked_at + self.expires else None
-
-    def later_rng(self, decision: int) -> Callable[[], np.random.Generator]:
-        """`rng` for a policy that may draw nothing: to make a generator takes longer than many a decision."""
-        seed = self.seed
-        return lambda: _rng(seed, decision)
 
     def draw(self, decision: int, rules: Sequence[str]) -> str | None:
         """The rule that makes a decision, drawn among some rules by their shares; None for the study's policy."""
@@ -121,13 +125,26 @@ class Settings:
                 return name
         return None
 
-    def rng(self, decision: int) -> np.random.Generator:
-        """The random generator of one decision, made from the seed and the number. No random state is stored."""
-        return _rng(self.seed, decision)
+    def rng(self, decision: int) -> Luck:
+        """What makes the random generator of one decision. No random state is stored."""
+        return Luck(self.seed, decision)
 
 
-def _rng(seed: int, decision: int) -> np.random.Generator:
-    return np.random.default_rng(np.random.SeedSequence([seed, decision]))
+@dataclass(frozen=True, slots=True)
+class Luck:
+    """The random generator of one decision, when it is called: to make it takes longer than many a decision."""
+
+    seed: int
+    decision: int
+
+    @property
+    def luck(self) -> int:
+        """The number that breaks ties, see `Policy`."""
+        return draw_of(self.seed, self.decision)
+
+    def __call__(self) -> np.random.Generator:
+        """The generator."""
+        return np.random.default_rng(np.random.SeedSequence([self.seed, self.decision]))
 
 
 def problem_body(problem: Problem, key_of: Mapping[Label, int]) -> dict[str, Any]:
@@ -156,7 +173,7 @@ def begin(settings: Settings, policy: Policy | None, first: Event, resolve: Reso
     arms = Arms(problem, first.body)
     learned: Learned = Unlearned(arms)
     if policy is not None:
-        policy.start(problem, settings.horizon, settings.rng(1))
+        policy.start(problem, settings.horizon, settings.rng(1)())
         policy._give_up(first.body["unreachable"])
         learned = Learned(policy, arms)
     fold = Fold(learned, problem.labels, resolve, settings)

@@ -8,14 +8,14 @@ from typing import Any, overload
 import numpy as np
 
 from rising_bandits import _checks
-from rising_bandits._checks import Ints
+from rising_bandits._checks import Bools, Ints
 from rising_bandits.errors import InputError
 from rising_bandits.problems.base import Label, Problem, choice_name
 from rising_bandits.studies.calls.base import Decision
 from rising_bandits.studies.calls.setting import Setting
 from rising_bandits.studies.log.deciding import Decider
 from rising_bandits.studies.log.events import check_key, check_metadata, check_source
-from rising_bandits.studies.log.fold import Fold
+from rising_bandits.studies.log.fold import RELEARNT, Fold
 from rising_bandits.studies.log.log import Log, Turn, asked, study_time
 from rising_bandits.studies.log.telling import tell_body
 
@@ -123,14 +123,26 @@ class Asking(Setting):
             said["meta"] = check_metadata(metadata)
         if among is not None:
             said["among"] = choice_name(among)
+        learnt: dict[str, Any] | None = None
         while True:
             with self._log.turn() as turn:
-                if not self._horizon_passes(turn):
+                passing = self._passing(turn.fold)
+                if passing is not None and (passing == learnt or RELEARNT.isdisjoint(passing)):
+                    turn.add("set", passing)
+                elif passing is None and not self._falls_reset(turn):
                     if key is not None and (earlier := turn.fold.keys.get(key)) is not None:
                         return self._asked_before(turn, key, earlier, n)
                     self._decide(turn, count, names, said)
                     break
-            self._warn_of_horizon()
+            if not turn.events:
+                # Before the study is locked for it: others can write meanwhile.
+                assert passing is not None
+                self._log.learn_ahead(passing)
+                learnt = passing
+            elif turn.events[0].kind == "set":
+                self._warn_of_horizon()
+            else:
+                self._say_reset(turn)
         decisions = [self._decision(turn.fold, asked(event)) for event in turn.events]
         return decisions[0] if n is None else decisions
 
@@ -162,15 +174,16 @@ class Asking(Setting):
             problem = problem.among(among)
         off = frozenset(fold.labels[key] for key in fold.retired.union(blocked) if key in fold.arms.arm_of)
         labels = rule(problem, off) if callable(rule) else rule
-        arms = self._super_arm(problem, f"the rule {name!r} must return", labels)
+        arms = self._super_arm(problem, f"the rule {name!r} must return", labels, fold.mask(blocked))
         if not off.isdisjoint(problem.labels_of(arms)):
             raise InputError(f"the rule {name!r} must not use arms that are unavailable or retired, got {labels!r}")
         return arms
 
-    def _super_arm(self, problem: Problem, wanted: str, labels: Any) -> Ints:
-        """The arms of a super arm that is given by labels, ascending."""
+    def _super_arm(self, problem: Problem, wanted: str, labels: Any, mask: Bools | None) -> Ints:
+        """The arms of a super arm that is given by labels, ascending. It may be one while some arms are blocked."""
         arms = np.sort(problem.arms_of(_checks.labels(f"{wanted} a super arm, which", labels)))
-        if arms.size == 0 or len(set(arms.tolist())) < arms.size or not problem.oracle.is_feasible(arms):
+        whole = arms.size > 0 and len(set(arms.tolist())) == arms.size
+        if not whole or not (problem.oracle.is_feasible(arms) or problem.oracle.is_allowed(arms, mask)):
             raise InputError(f"{wanted} the labels of a feasible super arm, got {labels!r}")
         return arms
 
@@ -251,7 +264,7 @@ class Asking(Setting):
         said: dict[str, Any] = {"meta": check_metadata(metadata)} if metadata else {}
         with self._log.turn() as turn:
             fold = turn.fold
-            arms = self._super_arm(fold.arms.problem, "super_arm must be", labels)
+            arms = self._super_arm(fold.arms.problem, "super_arm must be", labels, fold.mask())
             event = turn.add("ask", {"arms": fold.arms.in_order(arms), "by": source, **said}, fold.decisions + 1)
             body = tell_body(fold, asked(event), outcomes, fold.settings.scale, final=True, late=None)
             assert body is not None

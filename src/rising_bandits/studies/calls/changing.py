@@ -11,6 +11,7 @@ from rising_bandits import _checks
 from rising_bandits.errors import InputError
 from rising_bandits.problems.base import Label, Problem
 from rising_bandits.studies.calls.base import Calls
+from rising_bandits.studies.calls.setting import check_forgets
 from rising_bandits.studies.log.events import MOST_ROUNDS
 from rising_bandits.studies.reports.files import written_labels
 from rising_bandits.studies.reports.history import read_plays
@@ -79,8 +80,7 @@ class Changing(Calls):
         with self._log.turn() as turn:
             keys = self._log.keys(turn.fold, names)
             # A policy that cannot forget raises here, before anything is changed.
-            problem = turn.fold.arms.problem
-            turn.fold.live.policy.rebase(problem, range(problem.n_arms))
+            check_forgets(turn.fold)
             turn.add("reset", {"arms": keys})
 
     def set_problem(self, problem: Problem) -> None:

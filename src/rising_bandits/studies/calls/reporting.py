@@ -15,11 +15,19 @@ from rising_bandits.studies.calls.base import Calls, Decision
 from rising_bandits.studies.log.deciding import Decider
 from rising_bandits.studies.log.events import Event
 from rising_bandits.studies.log.fold import Fold
+from rising_bandits.studies.log.noticed import Change, change_of, doubt
 from rising_bandits.studies.reports.compare import Comparison, compare
 from rising_bandits.studies.reports.explain import Explanation, Reason, explain_choice, reasons
 from rising_bandits.studies.reports.files import export, export_history
 from rising_bandits.studies.reports.history import history
 from rising_bandits.studies.reports.replay import Replay, replay
+from rising_bandits.theory.falls import FALSE_ALARM, fall
+from rising_bandits.theory.noise import Contradiction
+
+
+def _parts(since: int) -> tuple[slice, slice]:
+    """The plays before a fall and since."""
+    return slice(None, since - 1), slice(since - 1, None)
 
 
 class Reporting(Calls):
@@ -71,6 +79,96 @@ class Reporting(Calls):
             One row per outcome.
         """
         return history(self._log, last, since)
+
+    def changes(self, *, false_alarm: float = FALSE_ALARM) -> list[Change]:
+        """List arms that have fallen and should perhaps be `reset`. Arms that rise are never listed for that.
+
+        The whole log is read. `rising_bandits.theory.falls` has the test.
+
+        Parameters
+        ----------
+        false_alarm
+            The chance of a false alarm over all arms and all time, in (0, 1).
+
+        Returns
+        -------
+        list of Change
+            The arms, clearest first. Print one to read it.
+
+        >>> import tempfile, rising_bandits as rb
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> storage = f"sqlite:///{folder.name}/tools.db"
+        >>> study = rb.studies.create("tools", rb.problems.TopK(["old", "new"], k=1), storage=storage, seed=0)
+        >>> study.import_plays([("old", play, 0.9 if play <= 60 else 0.2) for play in range(1, 101)])
+        100
+        >>> for change in study.changes():
+        ...     print(change)
+        old has fallen since play 61: from 0.9 to 0.2 (100 plays)
+        >>> study.reset(change.label for change in study.changes())
+        >>> study.changes()
+        []
+        >>> study.close(); folder.cleanup()
+        """
+        table = history(self._log, None, None)
+        with self._log.look() as (fold, _):
+            labels, scale = {fold.labels[key]: None for key in fold.arms.keys}, fold.settings.scale
+        found = []
+        known = table[~table["forgotten"]]
+        for label, rows in known.groupby("arm", sort=False):
+            if label in labels:
+                seen = fall(rows["value"].to_numpy(), arms=len(labels), false_alarm=false_alarm)
+                if seen is not None:
+                    before, after = (float(rows["outcome"].iloc[part].mean()) for part in _parts(seen.since))
+                    found.append(Change(label, seen.since, seen.plays, before, after, seen.chance, scale.unit))
+        return sorted(found, key=lambda change: change.chance)
+
+    def contradiction(self) -> Contradiction | None:
+        """Find out whether outcomes contradict the sigma that the policy was told.
+
+        Plays before a reset of their arm do not count.
+
+        Returns
+        -------
+        Contradiction or None
+            None if they do not, or if the policy measures the noise by itself. Print it to read it;
+            `rising_bandits.theory.noise` has the test.
+        """
+        with self._log.look() as (fold, _):
+            return doubt(fold, fold.watched())
+
+    def fallen(self) -> list[Change]:
+        """List arms that the study has noticed to have fallen, and those that it has reset for that.
+
+        The study tests its arms while it learns, see `Study.set_falls`. The start of a fall is known up to a
+        thirty-second of the arm's plays. `changes` reads the whole log and finds the play.
+
+        Returns
+        -------
+        list of Change
+            The arms that have fallen and were not reset since, clearest first; then the newest resets that the study
+            made by itself, oldest first. Means are those of the values, in the user's unit.
+
+        >>> import tempfile, rising_bandits as rb
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> storage = f"sqlite:///{folder.name}/tools.db"
+        >>> problem = rb.problems.TopK(["old", "new"], k=1)
+        >>> study = rb.studies.create("tools", problem, storage=storage, seed=0, falls="reset", clock=lambda: 1e9)
+        >>> study.import_plays([("old", play, 0.9 if play <= 64 else 0.2) for play in range(1, 129)])
+        128
+        >>> [(change.label, change.since, change.reset_at) for change in study.fallen()]
+        [('old', 65, None)]
+        >>> decision = study.ask()
+        >>> print(study.fallen()[0])
+        old has fallen since play 65: from 0.9 to 0.2 (128 plays); the study has reset it at 2001-09-09 01:46:40+00:00
+        >>> study.plays()
+        {'old': 0, 'new': 0}
+        >>> study.close(); folder.cleanup()
+        """
+        with self._log.look() as (fold, _):
+            fold.watch.count()
+            now = [change_of(fold, key, found) for key, found in fold.watch.fallen.items() if key in fold.arms.arm_of]
+            done = [change_of(fold, key, found, at) for at, key, found in fold.watch.resets]
+            return [*sorted(now, key=lambda change: change.chance), *done]
 
     def arms(self, at: int | Decision | None = None) -> list[Reason]:
         """List what is known about every arm now, or what was known when a decision was asked for.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import astuple
 from datetime import timedelta
 from typing import Any, cast
 
@@ -16,9 +17,10 @@ from rising_bandits.policies.policy import MOST_ROUNDS, Policy
 from rising_bandits.problems.base import Label
 from rising_bandits.studies.calls.base import Calls
 from rising_bandits.studies.log.events import MOST_PRIOR
-from rising_bandits.studies.log.fold import Fold
+from rising_bandits.studies.log.fold import RELEARNT, Fold
 from rising_bandits.studies.log.least import check_least
 from rising_bandits.studies.log.log import Turn
+from rising_bandits.studies.log.noticed import change_of
 from rising_bandits.studies.scales import Scale, check_kept
 
 _LOGGER = logging.getLogger("rising_bandits.studies")
@@ -60,13 +62,19 @@ def least_body(fold: Fold, least: Mapping[Label, float]) -> dict[str, Any]:
     return {"least": [[key, share] for key, share in keys.items()]}
 
 
+def check_forgets(fold: Fold) -> None:
+    """Refuse a policy that cannot forget an arm."""
+    problem = fold.arms.problem
+    fold.live.policy.rebase(problem, range(problem.n_arms))
+
+
 class Setting(Calls):
     """Change the settings of a study."""
 
     def set_policy(self, policy: Policy) -> None:
         """Let another policy decide from now on. It learns the whole log first, so nothing that was told is lost.
 
-        The log is read once, in this call.
+        The log is read once, in this call. Others can write meanwhile.
 
         Parameters
         ----------
@@ -86,7 +94,7 @@ class Setting(Calls):
     def set_scale(self, scale: Scale) -> None:
         """Use another scale from now on. All values are computed again from the outcomes, those told before included.
 
-        The log is read once, in this call.
+        The log is read once, in this call. Others can write meanwhile.
 
         Parameters
         ----------
@@ -106,6 +114,8 @@ class Setting(Calls):
     def set_horizon(self, horizon: int | None) -> None:
         """Set how many rounds there will be. The policy learns the whole log again with this horizon.
 
+        The log is read once, in this call. Others can write meanwhile.
+
         Parameters
         ----------
         horizon
@@ -119,12 +129,13 @@ class Setting(Calls):
         """
         if horizon is not None:
             horizon = _checks.integer("horizon", horizon, low=1, limit=MOST_ROUNDS)
-        with self._log.turn() as turn:
-            now = turn.fold.live.policy.round
+
+        def check(fold: Fold) -> None:
+            now = fold.live.policy.round
             if horizon is not None and horizon < now:
                 raise InputError(f"horizon must be at least the present round, {now}, or None, got {horizon}")
-            turn.add("set", {"horizon": horizon})
-        _LOGGER.info("study %r: horizon set to %s", self.name, horizon)
+
+        self._set({"horizon": horizon}, check=check)
 
     def set_expiry(self, expires: timedelta | float | None) -> None:
         """Set how long a decision can be told. It holds for open decisions too.
@@ -136,12 +147,19 @@ class Setting(Calls):
         """
         self._set({"expires": expires.total_seconds() if isinstance(expires, timedelta) else expires})
 
-    def _set(self, body: dict[str, Any], kind: type[Policy] | None = None) -> None:
-        """Add an event that changes settings."""
+    def _set(
+        self, body: dict[str, Any], kind: type[Policy] | None = None, check: Callable[[Fold], None] | None = None
+    ) -> None:
+        """Add an event that changes settings. ``check`` raises if the study is in no state for them."""
+        if check is not None:
+            with self._log.look() as (fold, _):
+                check(fold)
+        if not RELEARNT.isdisjoint(body):
+            self._log.learn_ahead(body, kind)
         with self._log.turn() as turn:
             turn.fold.settings.changed(body)
-            if kind is not None:
-                self._log.hand_in_class(kind)
+            if check is not None:
+                check(turn.fold)
             turn.add("set", body)
         _LOGGER.info("study %r: set %s", self.name, ", ".join(f"{name} to {part!r}" for name, part in body.items()))
 
@@ -156,6 +174,51 @@ class Setting(Calls):
             have had their first plays.
         """
         self._set({"spread": spread})
+
+    def set_falls(self, falls: str) -> None:
+        """Set what happens when the study notices that an arm has fallen. It tests its arms while it learns.
+
+        Rising and flat arms are not taken for fallen ones, however noisy they are: the chance of one false alarm, over
+        all arms and all time, is at most one in a thousand. See `rising_bandits.theory.falls`.
+
+        Parameters
+        ----------
+        falls
+            ``"propose"``, the default: the fall is logged (module `logging`) and listed by `Study.fallen`.
+            ``"reset"``: the next ask also resets the arm, so that it is tried anew. The reset is an event of the log.
+            ``"ignore"``: it is only listed.
+
+        Raises
+        ------
+        InputError
+            ``falls`` is none of these, or the policy cannot forget an arm.
+        """
+        with self._log.turn() as turn:
+            turn.fold.settings.changed({"falls": falls})
+            if falls == "reset":
+                check_forgets(turn.fold)
+            turn.add("set", {"falls": falls})
+        _LOGGER.info("study %r: falls set to %r", self.name, falls)
+
+    def _falls_reset(self, turn: Turn) -> bool:
+        """Whether arms have fallen and are to be reset for that. If so, the event is added."""
+        fold = turn.fold
+        if fold.settings.falls != "reset" or not fold.watch.fallen:
+            return False
+        found = {key: fall for key, fall in fold.watch.fallen.items() if key in fold.arms.arm_of}
+        try:
+            check_forgets(fold)
+        except InputError:
+            # The policy was set after the setting.
+            return False
+        if found:
+            turn.add("reset", {"arms": list(found), "fell": [list(astuple(fall)) for fall in found.values()]})
+        return bool(found)
+
+    def _say_reset(self, turn: Turn) -> None:
+        """Log that arms were reset."""
+        for at, key, found in turn.fold.watch.resets[-len(turn.events[0].body["arms"]) :]:
+            _LOGGER.warning("study %r: %s", self.name, change_of(turn.fold, key, found, at))
 
     def set_least(self, least: Mapping[Label, float]) -> None:
         """Set the least shares of arms that must stay in use, for fairness or for fresh data.
@@ -218,20 +281,19 @@ class Setting(Calls):
         with self._log.look() as (fold, _):
             return {fold.labels[key]: count for key, count in sorted(fold.clipped.items()) if count}
 
-    def _horizon_passes(self, turn: Turn) -> bool:
-        """Whether the horizon has passed since the last ask. If so, an event is added that lets the study go on."""
-        settings = turn.fold.settings
+    def _passing(self, fold: Fold) -> dict[str, Any] | None:
+        """The settings with which the study goes on if its horizon has passed since the last ask, else None."""
+        settings = fold.settings
         horizon = settings.horizon
-        if horizon is None or settings.passed == horizon or turn.fold.live.policy.round <= horizon:
-            return False
+        if horizon is None or settings.passed == horizon or fold.live.policy.round <= horizon:
+            return None
         without: dict[str, Any] = {"horizon": None}
         try:
-            self._log.kind(settings.policy)(**settings.parameters).start(turn.fold.arms.problem, None, 0)
+            self._log.kind(settings.policy)(**settings.parameters).start(fold.arms.problem, None, 0)
         except InputError:
             # A window that follows from the horizon: the policy keeps it.
             without = {}
-        turn.add("set", {**without, "passed": horizon})
-        return True
+        return {**without, "passed": horizon}
 
     def _warn_of_horizon(self) -> None:
         """Say that the horizon has passed. Only the call that notices it says so."""

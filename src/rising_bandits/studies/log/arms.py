@@ -26,6 +26,7 @@ class Arms:
         self.arm_of = {key: arm for arm, key in enumerate(self.keys)}
         """The arm of every key."""
         self._ordered: dict[bytes, list[int]] = {}
+        self._ascending: dict[tuple[int, ...], tuple[Ints, tuple[int, ...]]] = {}
 
     def in_order(self, arms: Ints) -> list[int]:
         """The keys of a super arm, in the order in which its arms are used. The newest answers are cached."""
@@ -37,6 +38,23 @@ class Arms:
                 self._ordered.clear()
             self._ordered[place] = found
         return list(found)
+
+    def ascending(self, keys: tuple[int, ...]) -> tuple[Ints, tuple[int, ...]] | None:
+        """The arms of a super arm, ascending, and their keys in that order; None if the problem lacks one of them.
+
+        The newest answers are cached. The array must not be changed.
+        """
+        found = self._ascending.get(keys)
+        if found is None:
+            arm_of = self.arm_of
+            if not all(key in arm_of for key in keys):
+                return None
+            ordered = tuple(sorted(keys, key=arm_of.__getitem__))
+            found = np.array([arm_of[key] for key in ordered], dtype=np.int64), ordered
+            if len(self._ascending) >= _ORDERED:
+                self._ascending.clear()
+            self._ascending[keys] = found
+        return found
 
     def numbers(self, keys: Sequence[int]) -> Ints:
         """The arms of these keys, ascending. Keys that the problem lacks are skipped."""

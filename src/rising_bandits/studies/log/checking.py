@@ -50,6 +50,8 @@ def check(log: Log, fold: Fold, reader: Reader | None, event: Event) -> None:
             mask = fold.mask(keys)
             if mask is not None and not fold.arms.problem.oracle.can(mask):
                 raise InputError("a feasible super arm must be left without the retired arms")
+        elif event.kind == "reset" and "fell" in body:
+            _check_fell(body)
         elif event.kind == "import":
             _check_import(fold, body)
         elif event.kind == "prior":
@@ -85,11 +87,13 @@ def _check_ask(fold: Fold, event: Event) -> None:
     oracle = fold.arms.problem.oracle
     if "among" in event.body:
         oracle = oracle.among(event.body["among"])
-    if not oracle.is_feasible(arms):
-        raise InputError(f"the arms {_named(fold, keys)} are not a feasible super arm")
-    off = fold.retired.union(_known(fold, event.body.get("off", []), distinct=False))
+    blocked = _known(fold, event.body.get("off", []), distinct=False)
+    off = fold.retired.union(blocked)
     _check_said(fold, event.body)
-    if "by" not in event.body and not off.isdisjoint(keys):
+    free = "by" in event.body and oracle.is_feasible(arms)
+    if not free and off.isdisjoint(keys) and not oracle.is_allowed(arms, fold.mask(blocked)):
+        raise InputError(f"the arms {_named(fold, keys)} are not a feasible super arm")
+    if not free and not off.isdisjoint(keys):
         raise InputError(f"the arms {_named(fold, sorted(off.intersection(keys)))} were retired or unavailable")
 
 
@@ -102,6 +106,17 @@ def _check_said(fold: Fold, body: dict[str, Any]) -> None:
         check_metadata(body["meta"])
     if "least" in body and body["least"] not in fold.used:
         raise InputError(f"the arm {body['least']!r} has no least share")
+
+
+def _check_fell(body: dict[str, Any]) -> None:
+    """Refuse falls that no test could have found."""
+    if len(body["fell"]) != len(body["arms"]):
+        raise InputError("a reset must say for each arm how it fell")
+    for since, plays, before, after, chance in body["fell"]:
+        _checks.integer("plays", plays, low=2, high=MOST_ROUNDS)
+        _checks.integer("since", since, low=2, high=plays)
+        for value in (before, after, chance):
+            _checks.number("fell", value, low=0.0, high=1.0)
 
 
 def _check_prior(fold: Fold, body: dict[str, Any]) -> None:

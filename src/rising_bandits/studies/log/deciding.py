@@ -47,12 +47,12 @@ class Decider:
         """The policy that chooses: the live one, or a copy that has seen the open decisions as expected."""
         if among is not None:
             self.policy = self.policy.among(among)
-            if isinstance(self.policy, SuperArmPolicy):
-                # Such a policy counts only super arms of its own family.
-                mine, every = self.policy.problem.oracle, self._underway
-                self._underway = Underway(lambda: [arms for arms in every if mine.is_feasible(arms)])
         elif settings.spread:
             self.policy = self.policy.copy()
+        if isinstance(self.policy, SuperArmPolicy):
+            # Such a policy counts only super arms of its own list: of its family, and of the full size.
+            mine, every = self.policy.problem.oracle, self._underway
+            self._underway = Underway(lambda: [arms for arms in every if mine.is_feasible(arms)])
         if settings.spread:
             for arms in self._underway:
                 expect(self.policy, arms)
@@ -63,7 +63,7 @@ class Decider:
 
     def choose(self, number: int) -> tuple[Ints, int | None]:
         """The arms of a decision, ascending, and the arm whose least share made the choice (None if none did)."""
-        self.policy.rng = self._settings.later_rng(number)
+        self.policy.rng = self._settings.rng(number)
         arms, forced = self.policy.select(self._mask, self._underway), None
         due = [] if self._duties is None else self._duties.due()
         for arm in due:

@@ -19,7 +19,8 @@ appear.
 
 The body of an ask may also hold ``by``, the name of the rule that decided instead of the study's policy; ``offered``,
 the rules among which was drawn; ``meta``, the caller's metadata; and ``least``, an arm whose least share made the
-decision.
+decision. The body of a reset that the study made by itself holds ``fell``: for each arm the numbers of its
+`rising_bandits.theory.falls.Fall`.
 
 An arm *restarts* when its plays are forgotten: by a reset, or because it returns after a problem that lacked it.
 """
@@ -98,7 +99,7 @@ def outcomes_body(raw: dict[int, float], values: dict[int, float]) -> dict[str, 
     {'arms': [3], 'raw': [50.0], 'value': [0.75]}
     """
     body: dict[str, Any] = {"arms": list(raw), "raw": list(raw.values())}
-    if raw != values:
+    if raw is not values and raw != values:
         body["value"] = [values[key] for key in raw]
     return body
 

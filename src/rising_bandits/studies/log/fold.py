@@ -29,6 +29,7 @@ from rising_bandits.problems.base import Label, Problem
 from rising_bandits.studies.log.arms import Arms
 from rising_bandits.studies.log.events import Event, raw_of, revalued, values_of
 from rising_bandits.studies.log.tally import Tally
+from rising_bandits.studies.log.watch import Watch
 
 if TYPE_CHECKING:
     from rising_bandits.studies.scales import Scale
@@ -36,6 +37,12 @@ if TYPE_CHECKING:
 
 KEYS_KEPT = 10_000
 """How many keys of asks are remembered: those of the newest asks that have one."""
+_RUN = 1_000
+"""The most super arms that are gathered before a policy learns them."""
+RELEARNT = frozenset(("policy", "horizon", "scale"))
+"""Settings after which the policy learns the whole log again."""
+Feedback = tuple[Ints, Floats, int, int]
+"""Arms, their outcomes, how many of them were played (they come first), and rounds: see `Policy._take_in`."""
 Resolve = Callable[[dict[str, Any]], Problem]
 """A function from the body of a problem event to the problem."""
 
@@ -73,7 +80,7 @@ class Entry:
     """The metadata of the decision."""
     past: tuple[int, ...] = ()
     """Arms of a late tell that restarted, or left the problem, after the ask. Their outcomes are not learnt."""
-    _feedback: tuple[Arms, Ints, Floats, int] | None = field(default=None, init=False, repr=False, compare=False)
+    _feedback: tuple[Arms, Feedback] | None = field(default=None, init=False, repr=False, compare=False)
     _place: tuple[Arms, Ints | None] | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
@@ -89,21 +96,29 @@ class Entry:
         self.closed = self.closed or event.kind == "tell"
         self._feedback = None
 
-    def feedback(self, known: Arms) -> tuple[Ints, Floats, int]:
-        """The arms, their outcomes, and how many arms were played: the arguments of `Policy._take_in`.
+    def feedback(self, known: Arms) -> Feedback:
+        """The arms, their outcomes, how many arms were played, and the rounds: the arguments of `Policy._take_in`.
 
         The result is cached, because a tell out of order makes the live policy learn all later entries again.
         """
         if self._feedback is None or self._feedback[0] is not known:
             told = self.values or {}
+            whole = known.ascending(self.arms) if len(told) == len(self.arms) and not self.late else None
+            if whole is not None and told.keys() == set(self.arms):
+                arms, keys = whole
+                self._feedback = (
+                    known,
+                    (arms, np.array([told[key] for key in keys], dtype=np.float64), arms.size, self.rounds),
+                )
+                return self._feedback[1]
             # Played arms first, each group in ascending order, as in `Policy.observe`.
             played = sorted((known.arm_of[key], value) for key, value in told.items() if key in known.arm_of)
             others = known.numbers([key for key in self.arms if key not in told])
             arms = np.array([arm for arm, _ in played] + others.tolist(), dtype=np.int64)
             values = np.zeros(arms.size)
             values[: len(played)] = [value for _, value in played]
-            self._feedback = (known, arms, values, len(played))
-        return self._feedback[1:]
+            self._feedback = (known, (arms, values, len(played), self.rounds))
+        return self._feedback[1]
 
     def rescale(self, scale: Scale) -> None:
         """Compute the values again from the outcomes, on another scale."""
@@ -146,25 +161,48 @@ class Entry:
 
 
 class Learned:
-    """A policy, and the keys of its arms."""
+    """A policy, and the keys of its arms. Outcomes are gathered and learnt in runs, which takes less time."""
 
     def __init__(self, policy: Policy, arms: Arms) -> None:
-        self.policy, self.arms = policy, arms
+        self._policy, self.arms = policy, arms
+        self._owed: list[Feedback] = []
+        """What the policy has not learnt yet, oldest first: the arguments of `Policy._take_in`."""
+
+    @property
+    def policy(self) -> Policy:
+        """The policy, which has learnt every entry that was taken."""
+        if self._owed:
+            self.learn()
+        return self._policy
+
+    @property
+    def sigma(self) -> float | None:
+        """The sigma that the policy was told; None if it was told none."""
+        return self._policy._told_sigma()
+
+    def learn(self) -> None:
+        """Let the policy learn what was gathered."""
+        owed, self._owed = self._owed, []
+        if owed:
+            self._policy._take_in_run(owed)
 
     def copy(self) -> Learned:
         """An independent copy."""
         return Learned(self.policy.copy(), self.arms)
 
     def take(self, entry: Entry, resolve: Resolve) -> None:
-        """Learn from one entry."""
+        """Learn from one entry, now or when the policy is needed."""
         if entry.control is not None:
+            self.learn()
             self._control(entry.control, resolve)
         elif entry.values is not None:
-            arms, values, played = entry.feedback(self.arms)
-            if arms.size == 0:
+            feedback = entry.feedback(self.arms)
+            if feedback[0].size == 0:
                 self.policy._pass_rounds(entry.rounds)
             else:
-                self.policy._take_in(arms, values, played, entry.rounds)
+                self._owed.append(feedback)
+                if len(self._owed) >= _RUN:
+                    self.learn()
 
     def _control(self, event: Event, resolve: Resolve) -> None:
         """Apply a control event."""
@@ -172,22 +210,22 @@ class Learned:
         if event.kind == "problem":
             origin = [arms.arm_of.get(key, -1) for key in event.body["keys"]]
             self.arms = Arms(resolve(event.body), event.body)
-            self.policy = self.policy.rebase(self.arms.problem, origin)
-            self.policy._give_up(event.body["unreachable"])
+            self._policy = self._policy.rebase(self.arms.problem, origin)
+            self._policy._give_up(event.body["unreachable"])
         elif event.kind == "reset":
             gone = {arms.arm_of[key] for key in event.body["arms"] if key in arms.arm_of}
             origin = [-1 if arm in gone else arm for arm in range(arms.problem.n_arms)]
-            self.policy = self.policy.rebase(arms.problem, origin)
-            self.policy._give_up(gone.intersection(arms.body["unreachable"]))
+            self._policy = self._policy.rebase(arms.problem, origin)
+            self._policy._give_up(gone.intersection(arms.body["unreachable"]))
         elif event.kind == "import":
             for key, values in zip(event.body["arms"], event.body["value"], strict=True):
                 if key in arms.arm_of:
-                    self.policy.absorb(arms.arm_of[key], np.asarray(values, dtype=np.float64))
-            self.policy._pass_rounds(event.body["rounds"])
+                    self._policy.absorb(arms.arm_of[key], np.asarray(values, dtype=np.float64))
+            self._policy._pass_rounds(event.body["rounds"])
         elif event.kind == "prior":
             for key, value, plays in zip(event.body["arms"], event.body["value"], event.body["plays"], strict=True):
                 if key in arms.arm_of:
-                    self.policy.absorb(arms.arm_of[key], np.full(plays, value))
+                    self._policy.absorb(arms.arm_of[key], np.full(plays, value))
 
 
 class Unlearned(Learned):
@@ -195,6 +233,13 @@ class Unlearned(Learned):
 
     def __init__(self, arms: Arms) -> None:
         self.arms = arms
+
+    @property
+    def sigma(self) -> float | None:
+        return None
+
+    def learn(self) -> None:
+        return
 
     def copy(self) -> Learned:
         raise AssertionError("the policy was set and has not learnt the log yet")
@@ -247,6 +292,8 @@ class Fold:
         """The event that set the newest problem."""
         self.tally = Tally()
         """Counts of what is settled."""
+        self.watch = Watch()
+        """What was noticed in what is settled."""
         self.window: deque[Entry] = deque()
         """The reorder window, oldest entry first."""
         self.waiting: dict[int, Entry] = {}
@@ -269,9 +316,16 @@ class Fold:
         if self._live is None:
             live = self.settled.copy()
             for entry in self.window:
-                live.take(entry, self._resolve)
+                if entry.values is not None or entry.control is not None:
+                    live.take(entry, self._resolve)
             self._live = live
         return self._live
+
+    def learn(self) -> None:
+        """Learn what was gathered from events, so that what cannot be learnt shows here."""
+        self.settled.learn()
+        if self._live is not None:
+            self._live.learn()
 
     def counted(self) -> Tally:
         """The counts of everything so far, settled or not."""
@@ -280,6 +334,14 @@ class Fold:
             if entry.counts:
                 tally.take(entry)
         return tally
+
+    def watched(self) -> Watch:
+        """What can be noticed in everything so far, settled or not."""
+        watch = self.watch.copy()
+        for entry in self.window:
+            if entry.counts:
+                watch.take(entry, self.began, len(self.arms.keys), self.settled.sigma)
+        return watch
 
     def apply(self, event: Event) -> None:
         """Apply the next event."""
@@ -317,6 +379,8 @@ class Fold:
                 self._begin(set(event.body["keys"]).difference(self.arms.keys), event.seq)
             elif event.kind == "reset":
                 self._begin(event.body["arms"], event.seq)
+                if "fell" in event.body:
+                    self.watch.reset(event.at, event.body["arms"], event.body["fell"])
             self._push(Entry(event.seq, closed=True, control=event))
         self._settle()
 
@@ -331,7 +395,7 @@ class Fold:
                 entry.rescale(self.settings.scale)
         if "least" in event.body:
             self.used = {key: self.used.get(key, self.own) for key, _ in self.settings.least}
-        if not {"policy", "horizon", "scale"}.isdisjoint(event.body):
+        if not RELEARNT.isdisjoint(event.body):
             self.forget(event.seq)
 
     def _use(self, event: Event) -> None:
@@ -356,7 +420,7 @@ class Fold:
     def learnt(self, again: Fold) -> None:
         """Use the settled policy of a fold that has read the same log again."""
         self.settled, self._live, self.stale = again.settled, None, 0
-        self.clipped = again.clipped
+        self.clipped, self.watch = again.clipped, again.watch
 
     def _remember(self, key: str, decision: int) -> None:
         """Note a decision of an ask with a key. All decisions of one ask follow each other."""
@@ -376,7 +440,9 @@ class Fold:
 
     def _begin(self, keys: Iterable[int], seq: int) -> None:
         """Note that these arms restart at an event."""
-        self.began.update(dict.fromkeys(keys, seq))
+        for key in keys:
+            self.began[key] = seq
+            self.watch.restart(key)
 
     def _name(self, body: dict[str, Any]) -> None:
         """Note the labels of new keys."""
@@ -423,6 +489,7 @@ class Fold:
             if entry.counts:
                 done.append(entry)
                 self.tally.take(entry)
+                self.watch.take(entry, self.began, len(self.arms.keys), self.settled.sigma)
         self._effects -= len(done)
         if self._effects == 0 and self._live is not None:
             # The live policy has learnt exactly these entries, so it becomes the settled one.

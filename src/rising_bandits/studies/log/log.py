@@ -18,6 +18,8 @@ from rising_bandits.problems.base import Label, Problem, _label
 from rising_bandits.studies.log import snapshot
 from rising_bandits.studies.log.events import Event
 from rising_bandits.studies.log.fold import Entry, Fold
+from rising_bandits.studies.log.noticed import change_of, doubt
+from rising_bandits.studies.scales import Scale
 from rising_bandits.studies.settings import Settings, begin
 from rising_bandits.studies.storage.base import Reader, Storage, StudyGoneError, Writer
 
@@ -45,6 +47,27 @@ class Turn:
         return event
 
 
+class _Whole:
+    """Reads the log again if its block raises, because what the block applies may be applied in part."""
+
+    def __init__(self, log: Log, fold: Fold) -> None:
+        self._log, self._fold = log, fold
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if error is None:
+            return
+        self._log.forget()
+        if isinstance(error, Exception) and not isinstance(error, RisingBanditsError):
+            log = self._log
+            raise StorageError(
+                f"event {self._fold.seq} of study {log.name!r} in {log.storage.place} cannot be applied "
+                f"({type(error).__name__}: {error}); see rising study check"
+            ) from error
+
+
 class Log:
     """The log of a study, and the state of the study after its newest event."""
 
@@ -66,6 +89,8 @@ class Log:
         self._snapshot_seq, self._snapshot_size = 0, 0
         self._group: Writer | None = None
         """The transaction of the open `group`; None if there is none."""
+        self._ready: Fold | None = None
+        """A state with settings that are about to be set, see `learn_ahead`."""
         self._unreadable = False
         """Whether the storage holds a snapshot that this version cannot read."""
 
@@ -135,15 +160,29 @@ class Log:
                     # Memory may hold events that the log does not. Read the log again.
                     self._fold = None
                 raise
+            if turn.fold.watch.news:
+                self._say_noticed(turn.fold)
             # A snapshot takes time. It is never written after an ask, because the caller waits for the decision.
             if group is None and turn.events and turn.events[-1].kind != "ask":
                 self.keep_snapshot(turn.fold)
+
+    def _say_noticed(self, fold: Fold) -> None:
+        """Log what was noticed: arms that fell, and outcomes that contradict sigma. Each process says it once."""
+        watch = fold.watch
+        for what, key in watch.news:
+            if what == "fall" and key in watch.fallen and fold.settings.falls != "ignore":
+                change = change_of(fold, key, watch.fallen[key])
+                _LOGGER.warning("study %r: %s; see Study.fallen()", self.name, change)
+            elif what == "sigma" and (found := doubt(fold)) is not None:
+                _LOGGER.warning("study %r: %s; see Study.contradiction()", self.name, found)
+        watch.news.clear()
 
     def _take(self, fold: Fold, events: Iterable[Event]) -> None:
         """Apply events to a fold."""
         try:
             for event in events:
                 fold.apply(event)
+            fold.learn()
         except BaseException:
             # The events may be applied in part. Read the log again.
             self._fold = None
@@ -160,34 +199,27 @@ class Log:
             if self._fold is None:
                 self._fold = self._load(reader)
             fold = self._fold
-            for event in reader.later(self.number, fold.seq, digest=fold.digest):
-                self._apply(fold, event)
+            self._apply(fold, reader.later(self.number, fold.seq, digest=fold.digest))
             if fold.stale:
                 self._fold = fold = self._refresh(reader, fold)
             return fold
         except StudyGoneError:
             raise InputError(f"study {self.name!r} is gone: it was deleted") from None
 
-    def _apply(self, fold: Fold, event: Event) -> None:
-        """Apply an event that was read from the storage. One that says nothing sensible is a fault of the storage."""
-        try:
-            fold.apply(event)
-        except BaseException as error:
-            # It may be applied in part. Read the log again.
-            self._fold = None
-            if isinstance(error, RisingBanditsError) or not isinstance(error, Exception):
-                raise
-            raise StorageError(
-                f"event {event.seq} of study {self.name!r} in {self.storage.place} cannot be applied "
-                f"({type(error).__name__}: {error}); see rising study check"
-            ) from error
+    def _apply(self, fold: Fold, events: Iterable[Event]) -> None:
+        """Apply events that were read from the storage. One that says nothing sensible is a fault of the storage."""
+        whole = _Whole(self, fold)
+        for event in events:
+            with whole:
+                fold.apply(event)
+        with whole:
+            fold.learn()
 
     def _refresh(self, reader: Reader, fold: Fold) -> Fold:
         """The same state with a policy that has learnt the log: from a newer snapshot, or from the whole log."""
         found = self._load(reader)
         if not found.stale and found.seq >= fold.stale:
-            for event in reader.later(self.number, found.seq, digest=found.digest):
-                self._apply(found, event)
+            self._apply(found, reader.later(self.number, found.seq, digest=found.digest))
             return found
         self.relearn(fold, reader)
         return fold
@@ -199,12 +231,50 @@ class Log:
         """
         if not fold.stale:
             return
-        events = itertools.chain(reader.later(self.number, 0, upto=fold.seq), unwritten)
-        again = self._start(next(iter(events)), fold.settings)
-        again.freeze(fold.rescaled)
-        for event in events:
-            self._apply(again, event)
+        ready, self._ready = self._ready, None
+        if (
+            ready is not None
+            and ready.seq <= fold.seq
+            and (ready.settings, ready.rescaled)
+            == (
+                fold.settings,
+                fold.rescaled,
+            )
+        ):
+            again = ready
+        else:
+            again = self._begin_again(reader, fold.settings, fold.rescaled)
+        later = reader.later(self.number, again.seq, upto=fold.seq, digest=again.digest)
+        self._apply(again, itertools.chain(later, unwritten))
         fold.learnt(again)
+
+    def _begin_again(self, reader: Reader, settings: Settings, rescaled: Scale | None) -> Fold:
+        """The state after the first event with other settings, to learn the log again."""
+        again = self._start(next(reader.later(self.number, 0, 1)), settings)
+        again.freeze(rescaled)
+        return again
+
+    def learn_ahead(self, body: dict[str, Any], kind: type[Policy] | None = None) -> None:
+        """Learn the log with settings that are about to be set, so that no writer has to wait while it is read.
+
+        Parameters
+        ----------
+        body
+            The body of the event that will set them.
+        kind
+            The class of the policy, if it is set.
+        """
+        before = self._kind
+        self._kind = before if kind is None else kind
+        try:
+            with self.look() as (fold, reader):
+                settings = fold.settings.changed(body)
+                again = self._begin_again(reader, settings, settings.scale if "scale" in body else fold.rescaled)
+                self._apply(again, reader.later(self.number, again.seq, upto=fold.seq, digest=again.digest))
+                self._ready = again
+        except BaseException:
+            self._kind = before
+            raise
 
     def kind(self, name: str) -> type[Policy]:
         """The class of a policy by its name: the class that was passed to `open`, or one of the library."""
@@ -248,6 +318,10 @@ class Log:
                 f"({type(error).__name__}: {error}); see rising study check"
             ) from error
 
+    def forget(self) -> None:
+        """Read the log again when the state is needed next."""
+        self._fold = None
+
     def adopt(self, fold: Fold) -> None:
         """Use this fold as the present state, so that the log need not be read again."""
         self._fold = fold
@@ -282,8 +356,7 @@ class Log:
         if self._fold is not None and self._fold.changed < seq:
             return self._fold
         fold = self._load(reader, upto=seq - 1)
-        for event in reader.later(self.number, fold.seq, upto=seq - 1, digest=fold.digest):
-            self._apply(fold, event)
+        self._apply(fold, reader.later(self.number, fold.seq, upto=seq - 1, digest=fold.digest))
         self.relearn(fold, reader)
         return fold
 
@@ -317,10 +390,6 @@ class Log:
     def hand_in(self, problem: Problem) -> None:
         """Keep a problem with the user's own code, which its event cannot contain."""
         self._given = problem
-
-    def hand_in_class(self, kind: type[Policy]) -> None:
-        """Keep the class of a policy of the user's own, which its event cannot contain."""
-        self._kind = kind
 
     def entry(self, fold: Fold, reader: Reader | None, number: Any) -> Entry:
         """A decision by its number, from memory or from the log. Without a reader it must be in memory."""

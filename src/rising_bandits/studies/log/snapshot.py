@@ -20,11 +20,12 @@ from rising_bandits.studies.log.arms import Arms
 from rising_bandits.studies.log.events import Event
 from rising_bandits.studies.log.fold import Entry, Fold, Learned, Resolve
 from rising_bandits.studies.log.tally import Tally
+from rising_bandits.studies.log.watch import Watch
 
 if TYPE_CHECKING:
     from rising_bandits.studies.settings import Settings
 
-FORMAT = 3
+FORMAT = 4
 _LOGGER = logging.getLogger(__name__)
 
 
@@ -50,6 +51,7 @@ def dump(fold: Fold) -> bytes:
         "problem": fold.settled.arms.body,
         "policy": saving.sealed({**fold.settled.policy.state(), "problem": None}),
         "tally": fold.tally.dump(),
+        "watch": fold.watch.dump(),
         "window": [_entry(entry) for entry in fold.window],
     }
     return zlib.compress(json.dumps(data, separators=(",", ":")).encode(), 1)
@@ -84,7 +86,7 @@ def _load(text: bytes, kind: Callable[[str], type[Policy]], resolve: Resolve, se
     fold.changed, fold.unlisted = fold.seq, data["unlisted"]
     # Older snapshots lack these two.
     fold.at, fold.digest = data.get("at", 0.0), data.get("digest")
-    fold.tally = Tally.load(data["tally"])
+    fold.tally, fold.watch = Tally.load(data["tally"]), Watch.load(data["watch"])
     fold.own, fold.used = data.get("own", fold.decisions), dict(data.get("used", ()))
     fold.clipped = Counter(dict(data.get("clipped", ())))
     fold.retired, fold.began = set(data["retired"]), dict(data["began"])

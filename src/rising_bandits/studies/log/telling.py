@@ -105,6 +105,10 @@ def _outcomes(
     if not isinstance(outcomes, Mapping):
         raise InputError(f"outcomes must be a mapping of labels to numbers, as in {{'a->b': 0.9}}, got {outcomes!r}")
     mine = {fold.labels[key]: key for key in entry.arms}
+    if outcomes.keys() <= mine.keys() and scale.unchanged(outcomes.values()):
+        # What most tells are, without a detour.
+        same = {mine[label]: outcome for label, outcome in outcomes.items()}
+        return same, same
     raw: dict[int, float] = {}
     values: dict[int, float] = {}
     for label, outcome in outcomes.items():

@@ -248,11 +248,12 @@ def explain_choice(
     if isinstance(policy, SuperArmPolicy):
         sets = problem.oracle.super_arms()
         number = {members.tobytes(): place for place, members in enumerate(sets)}
-        units = [number[arms.tobytes()]]
+        # A smaller super arm, of a matching without one of its workers, is not in the list.
+        units = [number[arms.tobytes()]] if arms.tobytes() in number else []
         free = [place for place, members in enumerate(sets) if mask is None or not mask[members].any()]
-        second = max((place for place in free if place != units[0]), key=lambda place: indices[place], default=None)
+        second = max((place for place in free if place not in units), key=lambda place: indices[place], default=None)
         other = None if second is None else sets[second]
-        scores = (float(indices[units[0]]), None if second is None else float(indices[second]))
+        scores = (float(indices[units[0]]) if units else None, None if second is None else float(indices[second]))
         names = [_joined(problem.labels_of(problem.ordered(members))) for members in sets]
         others, exact = ([] if second is None else [second]), True
     else:
@@ -284,6 +285,8 @@ def explain_choice(
     last = None if other is None else choice(other, others, scores[1])
     best, next_best = first.score, None if last is None else last.score
     margin = None if best is None or next_best is None else best - next_best
+    if margin is not None and margin < -1e-9 * max(1.0, abs(best or 0.0)) and not notes:
+        notes.append("the runner-up has the larger index: the decision was not the best by its indices")
     return Explanation(
         study, decision, policy.round, repr(policy), scale.unit, first, last, margin, exact, tuple(notes), scale
     )
@@ -353,15 +356,14 @@ def runner_up(problem: Problem, indices: Floats, arms: Ints, mask: Bools | None)
         listed = oracle.super_arms(LISTED) if count is None or count <= LISTED else None
     except TooManySuperArmsError:
         listed = None
-    if listed is not None:
-        found = [
-            members
-            for members in listed
-            if not np.array_equal(members, arms) and (mask is None or not mask[members].any())
-        ]
-        exact = True
-    else:
-        found = []
+    found = [
+        members
+        for members in listed or ()
+        if not np.array_equal(members, arms) and (mask is None or not mask[members].any())
+    ]
+    exact = True
+    if not found:
+        # There are too many to list; or a mask leaves smaller ones, as in a matching without one of its workers.
         blocked = np.zeros(problem.n_arms, dtype=np.bool_) if mask is None else mask.copy()
         for arm in arms.tolist():
             blocked[arm], before = True, blocked[arm]
@@ -374,12 +376,20 @@ def runner_up(problem: Problem, indices: Floats, arms: Ints, mask: Bools | None)
         exact = problem.exact and problem.reward.additive
     if not found:
         return None, True
-    return max(found, key=lambda members: _reward(problem, weights, members)), exact
+    # Of super arms of equal score the one with the larger indices comes second.
+    return max(found, key=lambda members: (_reward(problem, weights, members), float(weights[members].sum()))), exact
 
 
 def _reward(problem: Problem, weights: Floats, arms: Ints) -> float:
-    """The reward if every outcome were equal to its weight."""
-    return problem.reward.combine(weights[problem.ordered(arms)])
+    """The reward if every outcome were equal to its weight.
+
+    For products and harmonic rewards a weight counts as the solver counts it: below 0 as 0, and in a product above 1 as
+    1. Otherwise two weights below 0 would make a large product.
+    """
+    values = weights[problem.ordered(arms)]
+    if problem.reward.function is None and problem.reward.name in ("product", "harmonic"):
+        values = np.clip(values, 0.0, 1.0 if problem.reward.name == "product" else np.inf)
+    return problem.reward.combine(values)
 
 
 def _finite(value: Any) -> float | None:

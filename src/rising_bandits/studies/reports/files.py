@@ -123,6 +123,10 @@ def bring(log: Log, path: Path, rows: Iterator[Any]) -> Fold:
     snapshots: list[tuple[int, bytes]] = []
 
     def flush() -> None:
+        if fold is not None:
+            # Before anything is stored: what cannot be learnt must not be in a log.
+            with _damage(path, fold.seq):
+                fold.learn()
         with log.storage.write(log.number) as writer:
             digest = writer.append(log.number, pending)
             for seq, body in snapshots:

@@ -8,11 +8,12 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from rising_bandits import _checks
+from rising_bandits._extras import require
 from rising_bandits.errors import InputError
 from rising_bandits.problems.base import Label
 from rising_bandits.studies.log.arms import Arms
 from rising_bandits.studies.log.events import Event, raw_of, revalued, values_of
-from rising_bandits.studies.log.fold import Entry, Fold, Learned, Resolve
+from rising_bandits.studies.log.fold import Entry, Fold, Resolve, Unlearned
 from rising_bandits.studies.log.log import Log
 from rising_bandits.studies.log.tally import Tally
 from rising_bandits.studies.scales import Scale
@@ -26,11 +27,11 @@ IMPORTED = "import"
 _TOLD_AT, _FORGOTTEN = COLUMNS.index("told_at"), COLUMNS.index("forgotten")
 
 
-class _Order(Learned):
+class _Order(Unlearned):
     """Stands in for a policy and collects the entries that the policy would learn, in order."""
 
     def __init__(self, arms: Arms) -> None:
-        self.arms = arms
+        super().__init__(arms)
         self.entries: list[Entry] = []
 
     def take(self, entry: Entry, resolve: Resolve) -> None:
@@ -62,6 +63,7 @@ def _settling(fold: Fold, events: Iterable[Event], now: Fold) -> Iterator[Entry]
 
 def history(log: Log, last: int | None = None, since: Any = None) -> Any:
     """The history of a study as a DataFrame, see `Study.history`."""
+    require("studies", "pandas")
     # Imported here, because importing pandas takes longer than everything else.
     import pandas as pd
 

@@ -101,7 +101,7 @@ def replay(log: Log, policy: Policy) -> Replay:
         raise InputError(f"a log can be replayed only if its arms stayed the same, but here {what}")
     problem = log.resolve(first.body)
     shadow = type(policy)(**policy.parameters())
-    shadow.start(problem, now.settings.horizon, log.settings.rng(1))
+    shadow.start(problem, now.settings.horizon, log.settings.rng(1)())
     shadow._give_up(first.body["unreachable"])
     own = shadow.copy()
     compared, agreed = _agreement(log, first, events, shadow, now)

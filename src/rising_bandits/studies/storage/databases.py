@@ -1,7 +1,6 @@
 """The two databases: how to connect, to begin a transaction, and to say what went wrong.
 
-Both are used through their drivers. SQLAlchemy would take most of the time of a call; it only parses addresses and
-runs migrations.
+Both are used through their drivers: that of SQLite is part of Python, that of PostgreSQL is the extra ``postgres``.
 """
 
 from __future__ import annotations
@@ -14,15 +13,13 @@ from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import quote
 
-import sqlalchemy as sa
-
 from rising_bandits import _checks
 from rising_bandits.errors import InputError, MissingExtraError, StorageError
 from rising_bandits.studies.storage.queue import Queue
-from rising_bandits.studies.storage.urls import shown
+from rising_bandits.studies.storage.urls import Address, shown
 
-_LIBRARY_LOCK = 7_246_332
-"""The number of the PostgreSQL lock for changes of the list of studies. Other programs are unlikely to use it."""
+_MIGRATION_LOCK, _LIBRARY_LOCK = 7_246_331, 7_246_332
+"""The numbers of the PostgreSQL locks for migrations and for the list of studies. Others are unlikely to use them."""
 Ahead = Callable[[], None]
 
 
@@ -33,7 +30,8 @@ class StatementError(StorageError):
 class Database(Protocol):
     """What the storage needs of a database."""
 
-    url: sa.URL
+    url: Address
+    sqlite: bool
     error: type[Exception]
     """The base of the driver's errors."""
     mark: str
@@ -47,6 +45,9 @@ class Database(Protocol):
 
     def begin_write(self, connection: Any, study: int | None, timeout: float, ahead: Ahead | None) -> None:
         """Begin to write to a study, or to the list of studies (None). Waits for its turn."""
+
+    def begin_migration(self, connection: Any) -> None:
+        """Begin to change the tables. Waits until nobody else does."""
 
     def check(self) -> None:
         """Refuse to go on with a file that was deleted or replaced."""
@@ -90,10 +91,11 @@ class SQLite:
         How many seconds to wait for a locked file.
     """
 
+    sqlite = True
     error: type[Exception] = sqlite3.Error
     mark = "?"
 
-    def __init__(self, url: sa.URL, *, create: bool, look: bool, power_safe: bool, timeout: float) -> None:
+    def __init__(self, url: Address, *, create: bool, look: bool, power_safe: bool, timeout: float) -> None:
         self.url, self._power_safe, self._timeout = url, power_safe, timeout
         named = str(url.database)
         # The file of a URL such as 'file:name?mode=ro' is SQLite's own affair.
@@ -147,6 +149,10 @@ class SQLite:
         """Begin to write. The whole file is locked, whichever study it is."""
         if self._queue is not None and not self._queue.enter(timeout, ahead):
             raise sqlite3.OperationalError("database is locked, and others are waiting")
+        connection.execute("BEGIN IMMEDIATE")
+
+    def begin_migration(self, connection: sqlite3.Connection) -> None:
+        """Begin to change the tables: the file is locked."""
         connection.execute("BEGIN IMMEDIATE")
 
     def check(self) -> None:
@@ -205,9 +211,10 @@ class SQLite:
 class Postgres:
     """A PostgreSQL database."""
 
+    sqlite = False
     mark = "%s"
 
-    def __init__(self, url: sa.URL) -> None:
+    def __init__(self, url: Address) -> None:
         self.url = url
         try:
             import psycopg
@@ -217,12 +224,10 @@ class Postgres:
             ) from None
         self._driver = psycopg
         self.error: type[Exception] = psycopg.Error
-        self._arguments = dict(url.get_dialect()().create_connect_args(url)[1])
-        self._arguments.pop("context", None)
 
     def connect(self) -> Any:
         """A new connection of the driver."""
-        return self._driver.connect(**self._arguments, autocommit=True)
+        return self._driver.connect(self.url.text, autocommit=True)
 
     def begin(self, connection: Any) -> None:
         """Begin to read: all answers are as of one moment."""
@@ -236,6 +241,11 @@ class Postgres:
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LIBRARY_LOCK,))
         else:
             connection.execute("SELECT id FROM rising_studies WHERE id = %s FOR UPDATE", (study,))
+
+    def begin_migration(self, connection: Any) -> None:
+        """Begin to change the tables: one at a time does."""
+        connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", (_MIGRATION_LOCK,))
 
     def check(self) -> None:
         """A server has no file that could be replaced."""
@@ -291,11 +301,11 @@ def checked_clock(clock: Callable[[], float]) -> float:
     return _checks.number("the time that clock returns", clock(), low=-9e9, high=9e9)
 
 
-def explain(url: sa.URL, error: BaseException, timeout: float) -> str:
+def explain(url: Address, error: BaseException, timeout: float) -> str:
     """The message for an error of a database."""
     said = shown(" ".join(str(error).split()))
     if url.password:
-        said = said.replace(str(url.password), "***")
+        said = said.replace(url.password, "***")
     place = shown(url)
     if "locked" in said or "busy" in said:
         return (

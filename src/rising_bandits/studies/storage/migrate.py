@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 import contextlib
-import logging
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
-
-import sqlalchemy as sa
-from alembic.config import Config
-from alembic.runtime.environment import EnvironmentContext
-from alembic.script import ScriptDirectory
+from typing import TYPE_CHECKING, Any
 
 from rising_bandits.errors import StorageError
-from rising_bandits.studies.storage.schema import VERSION_TABLE
+from rising_bandits.studies.storage.migrations import VERSIONS
+from rising_bandits.studies.storage.migrations.changes import Changes
+from rising_bandits.studies.storage.schema import HEAD, VERSION_TABLE
 
-FOLDER = Path(__file__).parent / "migrations"
-"""The folder with the migration scripts."""
-_LOCK = 7_246_331
-"""The number of the PostgreSQL lock for migrations. Other programs are unlikely to use the same number."""
+if TYPE_CHECKING:
+    from rising_bandits.studies.storage.databases import Database
 
 
-def scripts() -> tuple[Config, ScriptDirectory]:
-    """The migration scripts of this version of the library."""
-    config = Config()
-    config.set_main_option("script_location", str(FOLDER))
-    config.set_main_option("path_separator", "os")
-    return config, ScriptDirectory.from_config(config)
+def found_version(changes: Changes) -> str | None:
+    """The version of the tables; None if there are none."""
+    if changes.sqlite:
+        query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name = ?"
+    else:
+        query = "SELECT to_regclass(?)::text"
+    table = changes.run(query, VERSION_TABLE).fetchone()
+    if table is None or table[0] is None:
+        return None
+    row = changes.run(f"SELECT version_num FROM {VERSION_TABLE}").fetchone()
+    return None if row is None else str(row[0])
 
 
 def refuse_newer(found: str | None, place: str) -> None:
@@ -35,58 +32,45 @@ def refuse_newer(found: str | None, place: str) -> None:
 
     ``found`` is the version of the database, None if it is empty. ``place`` is its name in error messages.
     """
-    known = {revision.revision for revision in scripts()[1].walk_revisions()}
+    known = [version.VERSION for version in VERSIONS]
     if found is not None and found not in known:
         raise StorageError(
             f"{place} was written by a newer rising-bandits (schema {found}, this program knows "
-            f"{', '.join(sorted(known))}); upgrade with pip install -U rising-bandits"
+            f"{', '.join(known)}); upgrade with pip install -U rising-bandits"
         )
 
 
-def upgrade(url: sa.URL, connect: Callable[[], Any], place: str) -> None:
+def upgrade(database: Database, place: str) -> None:
     """Apply the missing migrations in one transaction.
 
     Parameters
     ----------
-    url
-        The address of the database.
-    connect
-        Makes a connection of its driver.
+    database
+        The database. It gets a connection of its own.
     place
         The database in error messages.
     """
-    config, script = scripts()
-    sqlite = url.get_backend_name() == "sqlite"
-
-    def steps(revision: Any, context: Any) -> Any:
-        refuse_newer(revision[0] if isinstance(revision, tuple) and revision else None, place)
-        return script._upgrade_revs("head", revision)
-
-    engine = sa.create_engine(url, creator=connect, poolclass=sa.NullPool)
-    with engine.connect() as connection:
-        # The drivers' connections commit every statement by themselves, unless a transaction is begun by hand.
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if sqlite else "BEGIN ISOLATION LEVEL READ COMMITTED")
-        if not sqlite:
-            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
-        try:
-            with EnvironmentContext(config, script, fn=steps) as environment, _quiet():
-                environment.configure(connection=connection, version_table=VERSION_TABLE)
-                environment.run_migrations()
-        except BaseException:
-            with contextlib.suppress(Exception):
-                connection.exec_driver_sql("ROLLBACK")
-            raise
-        connection.exec_driver_sql("COMMIT")
-    engine.dispose()
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Silence Alembic, which logs every step at a level that many programs show."""
-    logger = logging.getLogger("alembic")
-    before = logger.level
-    logger.setLevel(logging.WARNING)
+    connection: Any = database.connect()
     try:
-        yield
+        database.begin_migration(connection)
+        changes = Changes(connection, database.sqlite)
+        # Another process may have been faster.
+        found = found_version(changes)
+        refuse_newer(found, place)
+        if found is None:
+            changes.run(
+                f"CREATE TABLE IF NOT EXISTS {VERSION_TABLE} (version_num VARCHAR(32) NOT NULL, "
+                f"CONSTRAINT {VERSION_TABLE}_pkc PRIMARY KEY (version_num))"
+            )
+        for version in VERSIONS:
+            if found is None or found < version.VERSION:
+                version.upgrade(changes)
+        changes.run(f"DELETE FROM {VERSION_TABLE}")
+        changes.run(f"INSERT INTO {VERSION_TABLE} VALUES (?)", HEAD)
+        connection.execute("COMMIT")
+    except BaseException:
+        with contextlib.suppress(Exception):
+            connection.execute("ROLLBACK")
+        raise
     finally:
-        logger.setLevel(before)
+        connection.close()

@@ -90,11 +90,15 @@ class Queue:
         return False
 
     def leave(self) -> None:
-        """Call the next ticket."""
+        """Call the next ticket. One who gave up waiting only gives the ticket back: others still come before it."""
         ticket, self._ticket = self._ticket, -1
         words = self._words
-        if ticket >= 0 and words is not None and words[_CALLED] <= ticket:
+        if ticket < 0 or words is None:
+            return
+        if words[_CALLED] == ticket:
             words[_CALLED] = ticket + 1
+        elif words[_CALLED] < ticket:
+            words[2 + ticket % _OWNERS] = 0
 
     def close(self) -> None:
         """Leave the queue and close its file."""

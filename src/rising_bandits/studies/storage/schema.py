@@ -8,39 +8,14 @@ that is being loaded or removed is hidden: its column ``loading`` has the time w
 
 from __future__ import annotations
 
-import sqlalchemy as sa
+from rising_bandits.studies.storage.migrations import VERSIONS
 
-METADATA = sa.MetaData()
 VERSION_TABLE = "rising_bandits_version"
-HEAD = "0002"
-"""The newest version of the schema, that of the last file in ``migrations/versions``."""
-
-STUDIES = sa.Table(
-    "rising_studies",
-    METADATA,
-    sa.Column("id", sa.Integer, primary_key=True),
-    sa.Column("name", sa.String(200), nullable=False, unique=True),
-    sa.Column("created_at", sa.Double, nullable=False),
-    sa.Column("settings", sa.Text, nullable=False),
-    sa.Column("digest", sa.BigInteger, nullable=False),
-    sa.Column("loading", sa.Double),
-)
-EVENTS = sa.Table(
-    "rising_events",
-    METADATA,
-    sa.Column("study_id", sa.Integer, primary_key=True),
-    sa.Column("seq", sa.BigInteger, primary_key=True),
-    sa.Column("kind", sa.String(16), nullable=False),
-    sa.Column("at", sa.Double, nullable=False),
-    sa.Column("decision", sa.BigInteger),
-    sa.Column("body", sa.Text, nullable=False),
-    sa.Column("digest", sa.BigInteger, nullable=False),
-)
-SNAPSHOTS = sa.Table(
-    "rising_snapshots",
-    METADATA,
-    sa.Column("study_id", sa.Integer, primary_key=True),
-    sa.Column("seq", sa.BigInteger, primary_key=True),
-    sa.Column("at", sa.Double, nullable=False),
-    sa.Column("body", sa.LargeBinary, nullable=False),
-)
+HEAD = VERSIONS[-1].VERSION
+"""The newest version of the schema, that of the last file in ``migrations``."""
+COLUMNS = {
+    "rising_studies": ("id", "name", "created_at", "settings", "digest", "loading"),
+    "rising_events": ("study_id", "seq", "kind", "at", "decision", "body", "digest"),
+    "rising_snapshots": ("study_id", "seq", "at", "body"),
+}
+"""The columns of every table, in the newest version."""

@@ -14,10 +14,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import sqlalchemy as sa
-
 from rising_bandits.errors import StorageError
-from rising_bandits.studies.storage import forks
+from rising_bandits.studies.storage import forks, migrate
 from rising_bandits.studies.storage.databases import Database, Postgres, SQLite, StatementError, checked_clock, explain
 from rising_bandits.studies.storage.schema import HEAD
 from rising_bandits.studies.storage.transactions import Reader, Writer
@@ -53,11 +51,11 @@ class Storage:
         timeout: float = 30.0,
         clock: Callable[[], float] | None = None,
     ) -> None:
-        self.url: sa.URL = parse(storage)
+        self.url = parse(storage)
         self.timeout, self.clock = timeout, clock
         self.place = shown(self.url)
         """The address as messages show it."""
-        self.sqlite = self.url.get_backend_name() == "sqlite"
+        self.sqlite = self.url.sqlite
         self.file: Path | None = None
         """The SQLite file, if it is one with a plain path."""
         self.database: Database
@@ -203,17 +201,14 @@ class Storage:
             self.version = reader.version()
         if self.version == HEAD or (self.look and self.version is None):
             return
-        from rising_bandits.studies.storage import migrate
-
         migrate.refuse_newer(self.version, self.place)
         if not self.look:
             with self.lock:
                 try:
                     self._held.drop()
-                    migrate.upgrade(self.url, self.database.connect, self.place)
-                except (self.database.error, sa.exc.SQLAlchemyError) as error:
-                    found = getattr(error, "orig", None) or error
-                    raise StorageError(explain(self.url, found, self.timeout)) from None
+                    migrate.upgrade(self.database, self.place)
+                except self.database.error as error:
+                    raise StorageError(explain(self.url, error, self.timeout)) from None
             self.version = HEAD
 
 

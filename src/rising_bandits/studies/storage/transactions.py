@@ -16,7 +16,9 @@ from rising_bandits.studies.log.events import Event
 from rising_bandits.studies.storage.base import StudyGoneError
 from rising_bandits.studies.storage.databases import StatementError, explain
 from rising_bandits.studies.storage.digests import event_digest, study_digest
-from rising_bandits.studies.storage.schema import HEAD, VERSION_TABLE
+from rising_bandits.studies.storage.migrate import found_version
+from rising_bandits.studies.storage.migrations.changes import Changes
+from rising_bandits.studies.storage.schema import HEAD
 from rising_bandits.studies.storage.thinning import spare
 
 if TYPE_CHECKING:
@@ -125,14 +127,7 @@ class Reader:
 
     def version(self) -> str | None:
         """The version of the tables; None if there are none."""
-        if self._storage.sqlite:
-            table = self._row("SELECT name FROM sqlite_master WHERE type = 'table' AND name = ?", VERSION_TABLE)
-        else:
-            table = self._row("SELECT to_regclass(?)::text", VERSION_TABLE)
-        if table is None or table[0] is None:
-            return None
-        row = self._row(f"SELECT version_num FROM {VERSION_TABLE}")
-        return None if row is None else str(row[0])
+        return found_version(Changes(self.connection, self._storage.sqlite))
 
     def names(self) -> list[str]:
         """The names of the studies, sorted."""
