@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -14,7 +15,8 @@ import pytest
 
 import rising_bandits as rb
 from rising_bandits import experiments as ex
-from rising_bandits.experiments.execute import execute
+from rising_bandits.experiments import identity
+from rising_bandits.experiments.playing import execute
 from rising_bandits.experiments.statistics import half_width
 from rising_bandits.experiments.store import replacing
 
@@ -143,13 +145,13 @@ def test_a_checkpoint_of_other_code_is_not_used(tmp_path):
 KILLED = """
 import sys
 from rising_bandits.experiments import make_plan, run_plan
-run_plan(make_plan(["spanning-complex"], ["sw-ts"], seeds=2, horizon=60_000), sys.argv[1], workers=2,
-         checkpoint_seconds=0.3)
+run_plan(make_plan(["spanning-complex"], ["sw-ts"], seeds=2, horizon=20_000), sys.argv[1], workers=2,
+         checkpoint_seconds=0.1)
 """
 
 
 def test_killing_everything_loses_no_finished_work_and_changes_no_number(tmp_path):
-    plan = ex.make_plan(["spanning-complex"], ["sw-ts"], seeds=2, horizon=60_000)
+    plan = ex.make_plan(["spanning-complex"], ["sw-ts"], seeds=2, horizon=20_000)
     script = tmp_path / "killed.py"
     script.write_text("if __name__ == '__main__':\n" + "".join(f"    {line}\n" for line in KILLED.strip().splitlines()))
     folder = tmp_path / "out"
@@ -192,7 +194,76 @@ def test_workers_save_and_end_when_their_parent_is_killed(tmp_path):
     process.kill()
     # The workers have inherited the pipe: it ends when the last of them has ended.
     process.communicate(timeout=120)
-    assert len(list((tmp_path / "out" / "partial").glob("*.gz"))) >= 2
+    # The one that was killed played a run as well, and could save nothing.
+    assert len(list((tmp_path / "out" / "partial").glob("*.gz"))) == 1
+
+
+BREAKING = """
+import os, signal, time
+import numpy as np
+class Breaking:
+    def __init__(self, caller, how, marker):
+        self.caller, self.how, self.marker = caller, how, marker
+    def start(self, problem, horizon=None, rng=None):
+        self.asked = 0
+    def select(self):
+        self.asked += 1
+        if os.getpid() == self.caller:
+            while not os.path.exists(self.marker):
+                time.sleep(0.01)
+        elif self.asked == 20:
+            open(self.marker, "w").close()
+            if self.how == "killed":
+                os.kill(os.getpid(), signal.SIGKILL)
+            raise (Odd(1, 2) if self.how == "odd" else ArithmeticError("on purpose"))
+        return np.array([0, 1])
+    def observe(self, arms, outcomes):
+        pass
+class Odd(Exception):
+    def __init__(self, one, two):
+        super().__init__("odd on purpose")
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "kind", "message"),
+    [
+        ("raised", ArithmeticError, "on purpose"),
+        ("odd", rb.RisingBanditsError, "a run failed: Odd: odd on purpose"),
+        ("killed", rb.RisingBanditsError, "a worker process was killed"),
+    ],
+)
+def test_what_goes_wrong_in_a_helper_is_told_and_ends_the_plan(tmp_path, monkeypatch, how, kind, message):
+    (tmp_path / "breaking.py").write_text(BREAKING)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    given = {"caller": os.getpid(), "how": how, "marker": str(tmp_path / "marker")}
+    plan = [ex.RunSpec("toy", "breaking:Breaking", given, horizon=horizon) for horizon in (500_000, 1000)]
+    with pytest.raises(kind, match=message):
+        ex.run_plan(plan, tmp_path / "out", workers=2)
+    assert not multiprocessing.active_children()
+
+
+def test_a_plan_makes_each_task_once(tmp_path, monkeypatch):
+    made = []
+    make = identity.make_task
+    monkeypatch.setattr(identity, "make_task", lambda *given: made.append(given) or make(*given))
+    plan = ex.make_plan(["rising_bandits.theory.instances:general_a(horizon=[60, 70])"], ["random"], seeds=3)
+    made.clear()
+    ex.run_plan(plan, tmp_path, workers=1)
+    assert len(made) == 2
+    plan[0].make_task()
+    assert len(made) == 3
+
+
+def test_files_have_the_columns_of_the_whole_plan_from_the_start(tmp_path, monkeypatch):
+    monkeypatch.setattr(ex.ResultStore, "align", lambda store: None)
+    ex.run_plan(ex.make_plan(["toy"], ["sw-cucb(window=20)", "random"], seeds=1, horizon=50), tmp_path, workers=1)
+    import pyarrow.parquet as pq
+
+    schemas = [pq.read_schema(path).remove_metadata() for path in (tmp_path / "runs").glob("*.parquet")]
+    assert len(schemas) == 2
+    assert schemas[0].equals(schemas[1])
+    assert "window" in schemas[0].names
 
 
 def test_settings_are_complete(tmp_path):

@@ -16,7 +16,7 @@ import pytest
 import rising_bandits as rb
 from rising_bandits import experiments as ex
 from rising_bandits.experiments import identity
-from rising_bandits.experiments.execute import execute
+from rising_bandits.experiments.playing import execute
 from rising_bandits.experiments.spec import RunSpec
 from rising_bandits.experiments.stored import columns_of_stored, to_table
 

@@ -260,6 +260,54 @@ def test_a_cluster_with_a_killed_worker_equals_one_core(tmp_path):
     assert same(runs, ex.run_plan(long_plan(), tmp_path / "alone", workers=1))
 
 
+INTERRUPTED = """
+import os, signal, sys
+from rising_bandits.experiments import make_plan, run_plan
+from rising_bandits.experiments.cluster import cluster
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a test in the background would ignore Ctrl-C
+plan = make_plan(["toy"], ["sw-cucb(window=20)"], seeds=4, horizon=1_600)
+with cluster(sys.argv[1]) as executor:
+    # Ctrl-C when the first part of a run has come back; legs of no time are far shorter than a run.
+    run_plan(plan, sys.argv[2], executor=executor, checkpoint_seconds=0.0,
+             progress=lambda number, rounds: os.kill(os.getpid(), signal.SIGINT))
+"""
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_ctrl_c_reaches_a_cluster_and_the_same_plan_goes_on(tmp_path):
+    pytest.importorskip("distributed")
+    from rising_bandits.experiments.cluster import cluster
+
+    plan, folder = long_plan(), tmp_path / "out"
+    head, file = scheduler(tmp_path)
+    with ending(head):
+        address = address_of(file, head)
+        hand = worker(address)
+        with ending(hand):
+            stopped = subprocess.run(
+                [sys.executable, "-W", "ignore", "-c", INTERRUPTED, address, str(folder)],
+                env={**os.environ, "PYTHONPATH": SRC, "OMP_NUM_THREADS": "1"},
+                capture_output=True,
+                text=True,
+                timeout=300,
+                check=False,
+            )
+            assert stopped.returncode != 0
+            assert "KeyboardInterrupt" in stopped.stderr
+            states = [ex.ResultStore(folder).read_partial(spec) for spec in plan]
+            saved = [0 if state is None else state["next_round"] - 1 for state in states]
+            assert 0 < max(saved) < 1_600
+            assert min(saved) == 0
+            # The worker is still there, and the same plan goes on from what was saved.
+            seen = []
+            with cluster(address) as executor:
+                runs = ex.run_plan(plan, folder, executor=executor, progress=lambda *news: seen.append(news))
+            assert hand.poll() is None
+    assert all(rounds > saved[number] for number, rounds in seen)
+    assert same(runs, ex.run_plan(plan, tmp_path / "alone", workers=1))
+
+
 def network(*arguments):
     return subprocess.run(["ip", *arguments], capture_output=True, check=False).returncode == 0
 
@@ -317,7 +365,7 @@ def test_a_scheduler_that_is_none(text, monkeypatch, tmp_path, run, capsys):
     assert "rising: scheduler" in capsys.readouterr().err
 
 
-def test_delays_and_cascades_are_options_of_a_plan(tmp_path):
+def test_delays_and_cascades_are_options_of_a_plan(tmp_path, monkeypatch):
     from rising_bandits.simulation.delays import Geometric
 
     plan = ex.make_plan(["toy"], ["sw-cucb(window=20)"], seeds=1, horizon=300, options={"delay": "geometric(5)"})
@@ -325,10 +373,18 @@ def test_delays_and_cascades_are_options_of_a_plan(tmp_path):
     task, policy = rb.tasks.get("toy"), plan[0].make_policy()
     run = rb.simulate(task, policy, horizon=300, seed=0, delay=Geometric(5.0), compiled=False)
     assert np.array_equal(stored.regret, run.regret)
+    # Legs of no time: the run is saved with its open reports and goes on, several times.
+    monkeypatch.setattr(executors, "LEG_SECONDS", 0.0)
+    seen = []
     with ThreadPoolExecutor(1) as pool:
-        assert same(ex.run_plan(plan, tmp_path / "other", executor=pool), [stored])
+        again = ex.run_plan(plan, tmp_path / "other", executor=pool, progress=lambda _, rounds: seen.append(rounds))
+    assert same(again, [stored])
+    assert len(seen) > 1
     assert stored.spec.world == "toy [delay='geometric(5)']"
     assert ex.frame(tmp_path, final=True)["delay"].tolist() == ["geometric(5)"]
+    late = ex.make_plan(["toy"], ["random", "oracle"], seeds=2, horizon=50, options={"delay": 20})
+    found = ex.compare(ex.run_plan(late, tmp_path / "late", workers=1), baseline="oracle")
+    assert [row.task for row in found.rows] == ["toy [delay=20]"]
     cascading = ex.make_plan(["toy"], ["random"], seeds=1, horizon=50, options={"cascade": True})[0]
     assert cascading.make_task().cascade
     for wrong in ({"delay": -1}, {"delay": "soon"}, {"cascade": 1}, {"other": 1}):

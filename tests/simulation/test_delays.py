@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
+import json
+
 import numpy as np
 import pytest
 
 import rising_bandits as rb
 from rising_bandits.curves import Flat, Linear, Noiseless
+from rising_bandits.policies import saving
 from rising_bandits.simulation import Geometric, Simulation
 from rising_bandits.simulation.delays import Delayed
 
@@ -85,10 +90,6 @@ def test_no_delay_is_the_usual_run_and_bad_delays_are_refused():
             rb.simulate(TASK, rb.SWCUCB(), delay=bad)
     with pytest.raises(rb.InputError, match="mean must be"):
         Geometric(-1.0)
-    run = Simulation(TASK, rb.SWCUCB(), delay=3)
-    run.advance(5)
-    with pytest.raises(rb.InputError, match="a run with delays cannot be saved"):
-        run.state()
 
 
 def test_a_delay_of_zero_rounds_through_the_player_changes_nothing():
@@ -98,3 +99,80 @@ def test_a_delay_of_zero_rounds_through_the_player_changes_nothing():
         loop = rb.simulate(task, policy.__class__(**policy.parameters()), seed=4, compiled=False)
         player = rb.simulate(task, policy, seed=4, delay=Geometric(0.0))
         assert np.array_equal(loop.regret, player.regret)
+
+
+@pytest.mark.parametrize("name", [name for name in rb.policies.names() if name != "recommended"])
+@pytest.mark.parametrize("delay", [9, Geometric(4.0)])
+def test_a_run_with_delays_goes_on_where_it_was(name, delay):
+    task = rb.Task("w", rb.problems.TopK(3, 2), TASK.curves, 400)
+    kind = rb.policies.classes()[name]
+    whole = Simulation(task, kind(**kind.examples()[0]), seed=3, delay=delay)
+    stopped = Simulation(task, kind(**kind.examples()[0]), seed=3, delay=delay)
+    whole.advance()
+    # Also before anything was reported, and beyond the first block of delays.
+    for rounds in (1, 4, 30, 240, 90):
+        stopped.advance(rounds)
+        stopped = Simulation.from_state(json.loads(json.dumps(stopped.state())), task, kind)
+        assert stopped.delay == delay
+    stopped.advance()
+    one, other = whole.result(), stopped.result()
+    assert np.array_equal(one.regret, other.regret)
+    assert np.array_equal(one.realised_reward, other.realised_reward)
+    assert one.super_arm_plays == other.super_arm_plays
+
+
+def test_a_cascade_with_delays_goes_on_where_it_was():
+    task = rb.tasks.get("path-easy")
+    task = dataclasses.replace(task, cascade=True)
+    runs = [Simulation(task, rb.SWCUCB(window=20), horizon=300, seed=3, delay=Geometric(4.0)) for _ in range(2)]
+    runs[1].advance(150)
+    runs[1] = Simulation.from_state(runs[1].state(), task, rb.SWCUCB)
+    for run in runs:
+        run.advance()
+    assert np.array_equal(runs[0].result().realised_reward, runs[1].result().realised_reward)
+
+
+def _set(path, value):
+    def edit(delayed):
+        *way, last = path
+        for step in way:
+            delayed = delayed[step]
+        delayed[last] = value
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        _set(["delay"], -1),
+        _set(["delay"], {"mean": "x"}),
+        _set(["delay"], None),
+        _set(["open"], []),
+        _set(["open"], {}),
+        _set(["open"], [[]] * 10),
+        _set(["open", 0], None),
+        _set(["open", 0], [1, 2, 3, 4, 5]),
+        _set(["open", 0, 0], 3),
+        _set(["open", 0, 0], "soon"),
+        _set(["open", 0, 1], 10**6),
+        _set(["open", 1, 1], 21),
+        _set(["open", 0, 2], [0, 7]),
+        _set(["open", 0, 2], [0]),
+        _set(["open", 0, 2], []),
+        _set(["open", 0, 3], [0.5, "x"]),
+        _set(["open", 0, 3], [0.5, float("nan")]),
+        _set(["open", 0, 4], [1, 0]),
+        _set(["open", 0, 4], [True]),
+    ],
+)
+def test_open_reports_that_are_none_are_refused(edit):
+    task = rb.Task("w", rb.problems.TopK(3, 2), TASK.curves, 60)
+    run = Simulation(task, rb.SWCUCB(), seed=3, delay=9)
+    run.advance(30)
+    state = copy.deepcopy(run.state())
+    assert state["delayed"]["open"][0][1] == 21
+    edit(state["delayed"])
+    state["checksum"] = saving.checksum(state)
+    with pytest.raises(rb.InputError):
+        Simulation.from_state(state, task, rb.SWCUCB)

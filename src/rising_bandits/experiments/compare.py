@@ -313,7 +313,7 @@ def _values(source: Any, measure: str) -> dict[tuple[str, Any], dict[str, float]
     for row in last[[*needed, *options]].itertuples(index=False):
         told = {name: getattr(row, name) for name in options if not pd.isna(getattr(row, name))}
         told |= {"horizon": row.horizon} if many[row.task] else {}
-        world = f"{row.task} [{', '.join(f'{k}={v}' for k, v in told.items())}]" if told else row.task
+        world = f"{row.task} [{', '.join(f'{k}={_whole(v)}' for k, v in told.items())}]" if told else row.task
         cells = found.setdefault((world, (row.horizon, row.seed)), {})
         if row.label in cells:
             raise InputError(f"there must be one run of {row.label} on {world} with seed {row.seed}, got two")
@@ -323,6 +323,11 @@ def _values(source: Any, measure: str) -> dict[tuple[str, Any], dict[str, float]
     if not any(found.values()):
         raise InputError(f"there must be finished runs with a {measure}, got none")
     return found
+
+
+def _whole(value: Any) -> Any:
+    """A number of a column as it was given: a column with gaps holds whole numbers as 20.0."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _difference(

@@ -16,8 +16,8 @@ from typing import Any
 
 from rising_bandits.errors import RisingBanditsError
 from rising_bandits.experiments import identity, store
-from rising_bandits.experiments.execute import Progress, begin, interrupt_heard, saves, stretch_after
 from rising_bandits.experiments.metrics import measure
+from rising_bandits.experiments.playing import Progress, begin, interrupt_heard, saves, stretch_after
 from rising_bandits.experiments.spec import RunSpec
 from rising_bandits.experiments.store import ResultStore
 from rising_bandits.experiments.stored import columns_of, describe
@@ -80,7 +80,7 @@ def play_leg(leg: Leg) -> Played:
     with WORKING:
         identity.unpack(leg.sources)
         simulation = begin(leg.spec, leg.state)
-        until = time.monotonic() + leg.seconds if saves(leg.spec, simulation.policy) else math.inf
+        until = time.monotonic() + leg.seconds if saves(simulation.policy) else math.inf
         stretch = 200
         while not simulation.done:
             started = time.monotonic()

@@ -16,6 +16,8 @@ Metric = Callable[[Run], Any]
 """A function of a run that returns a number, or a table of numbers by name."""
 SETTLED = 0.95
 """A policy has settled on a super arm from the round on after which it plays it in this share of the rounds."""
+FALLEN = 0.1
+"""An arm has fallen where its mean is this much below the largest mean that it had."""
 
 
 def regret_split(run: Run) -> dict[str, float]:
@@ -69,7 +71,37 @@ def _settled(run: Run, first: int) -> tuple[int | None, Any]:
     return None, None
 
 
-METRICS: dict[str, Metric] = {"regret-split": regret_split}
+def plays_fallen(run: Run) -> dict[str, float]:
+    """Count the plays of arms that have fallen: how long a policy takes to leave them.
+
+    An arm has fallen where the mean of a play is more than 0.1 below the largest mean that the arm had before.
+
+    Parameters
+    ----------
+    run
+        A finished run.
+
+    Returns
+    -------
+    dict
+        ``plays_fallen``: such plays of all arms together. If only one arm falls, it is the number of rounds in which
+        the policy played the fallen arm.
+
+    >>> import rising_bandits as rb
+    >>> run = rb.simulate(rb.tasks.get("drop-once@1000"), rb.Oracle(super_arm=[0]), seed=0, compiled=False)
+    >>> plays_fallen(run)
+    {'plays_fallen': 500.0}
+    """
+    total = 0
+    for curve, plays in zip(run.task.curves, run.plays.tolist(), strict=True):
+        if plays:
+            means = curve.table(plays)
+            fallen = means < np.maximum.accumulate(means) - FALLEN
+            total += int(fallen.sum()) + (plays - means.size) * int(fallen[-1])
+    return {"plays_fallen": float(total)}
+
+
+METRICS: dict[str, Metric] = {"regret-split": regret_split, "plays-fallen": plays_fallen}
 """The metrics of the library, by name."""
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, cast
 
@@ -19,6 +21,19 @@ from rising_bandits.simulation.delays import Delay, Geometric, check_delay
 OPTIONS = ("cascade", "delay")
 """The options of a run, beside its task and policy."""
 _MOST_TEXT = 100_000
+_MOST_SHARED = 64
+_made: ContextVar[dict[Any, Task] | None] = ContextVar("_made", default=None)
+"""Tasks that were made for a plan."""
+
+
+@contextlib.contextmanager
+def sharing_tasks() -> Iterator[None]:
+    """Within this context a task is made once for all runs of it. Files and modules are taken not to change."""
+    token = _made.set({})
+    try:
+        yield
+    finally:
+        _made.reset(token)
 
 
 @dataclass(frozen=True)
@@ -151,7 +166,15 @@ class RunSpec:
 
     def make_task(self) -> Task:
         """The task of this run, with its options."""
-        return with_options(identity.make_task(self.task, self.trust), self.options)
+        made = _made.get()
+        if made is None:
+            return with_options(identity.make_task(self.task, self.trust), self.options)
+        key = (self.task, self.code, self.trust)
+        if key not in made:
+            if len(made) >= _MOST_SHARED:
+                made.clear()
+            made[key] = identity.make_task(self.task, self.trust)
+        return with_options(made[key], self.options)
 
     @property
     def delay(self) -> Delay:

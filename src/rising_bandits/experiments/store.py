@@ -26,9 +26,8 @@ from rising_bandits.experiments.stored import (
     StoredRun,
     columns_of,
     columns_of_stored,
+    columns_together,
     describe,
-    is_text,
-    own_columns,
     read_meta,
     read_run,
     to_table,
@@ -62,6 +61,7 @@ class ResultStore:
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
+        self._columns: dict[str, bool] = {}
         if self.folder.exists() and not self.folder.is_dir():
             raise InputError(f"out must be a folder, got the file {str(folder)!r}")
 
@@ -142,6 +142,8 @@ class ResultStore:
             The version to note.
         """
         self.write_settings(list(plan), version)
+        # Files that have the columns of the whole plan from the start need not be written again by `align`.
+        self._columns = columns_together({"settings": spec.as_dict()} for spec in plan)
         for name in ("runs", "partial"):
             clean(self.folder / name)
         for spec in plan:
@@ -207,7 +209,8 @@ class ResultStore:
             Its numbers and facts, as `stored.columns_of` and `stored.describe` give them.
         """
         require("lab", "pyarrow")
-        self._write(self.run_path(spec), columns, meta, None)
+        together = columns_together([meta], self._columns)
+        self._write(self.run_path(spec), columns, meta, sorted(together.items()))
         self.partial_path(spec).unlink(missing_ok=True)
 
     def _write(self, path: Path, columns: dict[str, Any], meta: dict[str, Any], extra: Any) -> None:
@@ -228,11 +231,7 @@ class ResultStore:
 
         with locked(self.folder / ".lock"):
             found = list(self._metas())
-            extra: dict[str, bool] = {}
-            for _, meta in found:
-                for name, value in own_columns(meta).items():
-                    extra[name] = extra.get(name, False) or is_text(value)
-            wanted = sorted(extra.items())
+            wanted = sorted(columns_together(meta for _, meta in found).items())
             first = None
             for path, meta in found:
                 first = first or to_table({name: [] for name in (*SERIES, "plays")}, meta, wanted).schema

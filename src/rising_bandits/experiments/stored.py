@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -147,6 +147,15 @@ def own_columns(meta: dict[str, Any]) -> dict[str, Any]:
         plain = value is None or isinstance(value, str | int | float)
         found[parameter_column(name)] = value if plain else json.dumps(value)
     return {**found, **{name: value for name, value in meta.get("metrics", {}).items() if name not in RESERVED}}
+
+
+def columns_together(metas: Iterable[dict[str, Any]], known: Mapping[str, bool] | None = None) -> dict[str, bool]:
+    """The columns of `own_columns` of several runs, and whether they hold text; ``known`` are some to begin with."""
+    found = dict(known or {})
+    for meta in metas:
+        for name, value in own_columns(meta).items():
+            found[name] = found.get(name, False) or is_text(value)
+    return found
 
 
 def to_table(columns: dict[str, Any], meta: dict[str, Any], extra: Sequence[tuple[str, bool]] | None = None) -> Any:

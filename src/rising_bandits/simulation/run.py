@@ -20,7 +20,7 @@ from rising_bandits.policies.policy import Policy
 from rising_bandits.policies.reference import Oracle
 from rising_bandits.problems.base import Label
 from rising_bandits.problems.tasks import Task
-from rising_bandits.simulation.delays import Delay, Delayed, check_delay, refuse_saving
+from rising_bandits.simulation.delays import Delay, Delayed, check_delay
 from rising_bandits.simulation.environment import make_environment
 from rising_bandits.simulation.ledger import (
     Ledger,
@@ -184,6 +184,9 @@ class Simulation:
         # The policy has a random stream of its own, so its draws do not change the outcomes of arms.
         stream = np.random.SeedSequence(self.seed).spawn(2)[1]
         policy.start(task.problem, horizon=self.horizon, rng=np.random.default_rng(stream))
+        if isinstance(policy, Policy):
+            # Whether outcomes contradict sigma is found out after the run, see `rising_bandits.simulation.noise`.
+            policy._steps = None
         size = task.problem.oracle.max_size
         self._reward: Any = task.problem.reward.state(size)
         self._ledger: Ledger = make_ledger(recorded, task.problem.n_arms, size)
@@ -198,6 +201,11 @@ class Simulation:
             self._player, self._has_engine = Delayed(policy, delay, self.seed), False
         self.next_round = 1
         self.seconds = 0.0
+
+    @property
+    def delay(self) -> Delay:
+        """How many rounds later outcomes are known."""
+        return self._player.delay if isinstance(self._player, Delayed) else 0
 
     @property
     def done(self) -> bool:
@@ -295,16 +303,16 @@ class Simulation:
         Raises
         ------
         InputError
-            The policy is not a `Policy` of the library, or the run has delays.
+            The policy is not a `Policy` of the library.
         """
         if not isinstance(self.policy, Policy):
             raise InputError(
                 f"policy must be one of the library's classes for the run to be saved, got {self.policy!r}"
             )
-        if isinstance(self._player, Delayed):
-            raise refuse_saving()
+        delayed = {"delayed": self._player.state()} if isinstance(self._player, Delayed) else {}
         return saving.sealed(
             {
+                **delayed,
                 "version": RUN_VERSION,
                 "task": self.task.name,
                 "horizon": self.horizon,
@@ -351,15 +359,21 @@ class Simulation:
             horizon = saved.integer("horizon", low=1, high=MOST_ROUNDS_SIMULATED)
             next_round = saved.integer("next_round", low=1, high=horizon + 1)
             run = cls(task, policy_type(**policy.parameters()), horizon, saved.integer("seed", low=0, high=2**128))
-            if policy.round != next_round or policy.horizon != run.policy.horizon:
+            player: Any = policy
+            if "delayed" in saved.data:
+                player = Delayed.from_state(saved.part("delayed"), policy, run.seed, next_round - 1)
+                run._has_engine = False
+            elif policy.round != next_round:
                 raise InputError(f"state holds a policy at round {policy.round} of a run at round {next_round}")
+            if policy.horizon != run.policy.horizon:
+                raise InputError(f"state holds a policy for {policy.horizon} rounds of a run of {run.policy.horizon}")
             plays = saving.load_plays(saved, task.problem.n_arms)
             if (plays > next_round - 1).any():
                 raise InputError("state holds more plays of an arm than rounds")
             oracle = task.problem.oracle
             run._ledger = load_ledger(saved.part("ledger"), next_round, horizon, oracle.n_arms, oracle.max_size)
             run._environment.plays[:] = plays
-            run.policy = run._player = policy
+            run.policy, run._player = policy, player
             run.next_round, run.seconds = next_round, saved.number("seconds", low=0.0)
         return run
 
