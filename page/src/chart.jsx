@@ -32,7 +32,7 @@ function dressed(option) {
   };
 }
 
-export function Chart({ option, label, kind = "", onPick }) {
+export function Chart({ option, label, kind = "", height, onPick }) {
   const spot = useRef(null);
   const chart = useRef(null);
   const pick = useRef(onPick);
@@ -46,25 +46,32 @@ export function Chart({ option, label, kind = "", onPick }) {
     return () => { watch.disconnect(); made.dispose(); };
   }, []);
   useEffect(() => { chart.current.setOption(dressed(option), true); }, [option]);
-  return <div class={`chart ${kind}`} ref={spot} role="img" aria-label={label} />;
+  return <div class={`chart ${kind}`} style={height ? { height } : undefined} ref={spot} role="img" aria-label={label} />;
 }
 
-// Curves over time; over the count of tells where all came within minutes.
+// Curves over time; over the count of tells where all came within minutes, or many came at one moment.
 export function overTime(curves) {
-  const all = Object.values(curves).flatMap((points) => points.at);
-  const short = Math.max(...all) - Math.min(...all) < 600;
+  const lists = Object.values(curves).map((points) => points.at);
+  const all = lists.flat();
+  const span = Math.max(...all) - Math.min(...all);
+  const crowded = lists.some((at) => at.length > 2 && at.filter((time, i) => i && time - at[i - 1] < span / 1000).length > at.length / 2);
+  const short = span < 600 || crowded;
   const moved = (points) => (short ? { ...points, at: points.at.map((_, i) => points.count.slice(0, i + 1).reduce((a, b) => a + b, 0)) } : points);
   return { short, curves: Object.fromEntries(Object.entries(curves).map(([source, points]) => [source, moved(points)])) };
 }
 
-// A line with its band of two standard errors.
-export function band(name, points, colour, extra = {}) {
-  const low = points.at.map((at, i) => [at, points.mean[i] - 2 * points.error[i]]);
-  const wide = points.at.map((at, i) => [at, 4 * points.error[i]]);
+// A value within the ends of a domain; an end that is null is open.
+export const inside = (value, [low, high]) => (value === null || value === undefined ? null : Math.min(high ?? Infinity, Math.max(low ?? -Infinity, value)));
+
+// A line with its band of two standard errors, as far as outcomes can be.
+export function band(name, points, colour, domain = [null, null]) {
+  const ends = points.mean.map((mean, i) => [inside(mean - 2 * points.error[i], domain), inside(mean + 2 * points.error[i], domain)]);
+  const low = points.at.map((at, i) => [at, ends[i][0]]);
+  const wide = points.at.map((at, i) => [at, ends[i][1] - ends[i][0]]);
   const bare = { type: "line", stack: `band ${name}`, stackStrategy: "all", symbol: "none", silent: true, lineStyle: { opacity: 0 }, tooltip: { show: false } };
   return [
     { ...bare, name, data: low, color: colour },
     { ...bare, name, data: wide, color: colour, areaStyle: { color: colour, opacity: 0.18 } },
-    { type: "line", name, data: points.at.map((at, i) => [at, points.mean[i]]), color: colour, symbol: points.at.length < 3 ? "circle" : "none", lineStyle: { width: 2 }, ...extra },
+    { type: "line", name, data: points.at.map((at, i) => [at, points.mean[i]]), color: colour, symbol: points.at.length < 3 ? "circle" : "none", lineStyle: { width: 2 } },
   ];
 }

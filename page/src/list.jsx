@@ -9,20 +9,30 @@ function Glance({ name }) {
   const [problem, setProblem] = useState("");
   useEffect(() => {
     let alive = true;
-    const look = () => get(place(name, "/glance")).then((found) => alive && (setData(found), setProblem("")), (error) => alive && setProblem(error.message));
+    let timer;
+    // A long log is read in several calls, one after the other.
+    const look = () => get(place(name, "/glance")).then((found) => {
+      if (!alive) return;
+      setData(found);
+      setProblem("");
+      timer = setTimeout(look, found.left ? 0 : 5000);
+    }, (error) => {
+      if (!alive) return;
+      setProblem(error.message);
+      timer = setTimeout(look, 5000);
+    });
     look();
-    const timer = setInterval(look, 5000);
-    return () => { alive = false; clearInterval(timer); };
+    return () => { alive = false; clearTimeout(timer); };
   }, [name]);
   const option = useMemo(() => {
     if (!data) return null;
-    const { short, curves } = overTime(data.reward);
+    const { short, curves } = overTime(data.earned);
     const sources = Object.entries(curves);
     return {
       grid: { left: 36, right: 8, top: 8, bottom: 20 },
       tooltip: { trigger: "axis", valueFormatter: (value) => number(value) },
       xAxis: { type: "value", scale: true, axisLabel: short ? {} : { formatter: clock }, splitNumber: 2, splitLine: { show: false } },
-      yAxis: { type: "value", scale: true, splitNumber: 2 },
+      yAxis: { type: "value", scale: true, splitNumber: 2, inverse: data.study.lower_is_better },
       series: sources.map(([source, points], place) => ({ type: "line", name: source, symbol: points.at.length < 3 ? "circle" : "none", color: COLOURS[place], data: points.at.map((at, i) => [at, points.mean[i]]) })),
     };
   }, [data]);
@@ -41,8 +51,8 @@ function Glance({ name }) {
           <div><dt>last</dt><dd>{ago(data.last_ask)}</dd></div>
         </dl>
         {data.warnings.map((text) => <p class="warn small" key={text}>⚠ {text}</p>)}
-        {Object.keys(data.reward).length
-          ? <Chart kind="spark" option={option} label={`Reward of ${name} over time`} />
+        {Object.keys(data.earned).length
+          ? <><p class="faint small">{data.earns}{data.study.unit ? ` in ${data.study.unit}` : ""}{data.study.lower_is_better ? " (lower is better, up is good)" : ""}</p><Chart kind="spark" option={option} label={`The ${data.earns} of ${name} over time`} /></>
           : <p class="faint small">nothing was told yet</p>}
       </>}
       {!data && !problem && <p class="faint">Loading …</p>}

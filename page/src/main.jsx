@@ -16,8 +16,9 @@ function Login({ onDone }) {
   return (
     <main id="main"><form class="card login" onSubmit={send}>
       <h1>rising-bandits</h1>
+      <p class="faint small" id="about-token">This service needs a token: the value of RISING_TOKEN, or one made with <code>rising serve token create</code>.</p>
       <p><label for="token">Token</label></p>
-      <p class="row"><input id="token" type="password" autocomplete="current-password" value={token} onInput={(event) => setToken(event.target.value)} /><button class="main">Enter</button></p>
+      <p class="row"><input id="token" type="password" aria-describedby="about-token" autocomplete="current-password" value={token} onInput={(event) => setToken(event.target.value)} /><button class="main">Enter</button></p>
       {problem && <p class="bad" role="alert">{problem}</p>}
     </form></main>
   );

@@ -15,11 +15,11 @@ export function Results() {
   }, []);
   const found = data && data.tasks.find((each) => each.task === task);
   const option = useMemo(() => found && ({
-    grid: { left: 70, right: 20, top: 34, bottom: 44 }, legend: { top: 0 },
+    grid: { left: 70, right: 20, top: 52, bottom: 44 }, legend: { top: 0, left: 0, right: 0 },
     tooltip: { trigger: "axis", valueFormatter: (value) => number(value) },
     xAxis: { type: "value", name: "round", nameLocation: "middle", nameGap: 28 },
     yAxis: { type: "value", name: "regret", scale: true },
-    series: found.policies.filter((each) => !off.has(each.policy)).flatMap((each) => band(each.policy, each.curve, COLOURS[found.policies.indexOf(each) % COLOURS.length])),
+    series: found.policies.filter((each) => !off.has(each.policy)).flatMap((each) => band(each.policy, each.curve, COLOURS[found.policies.indexOf(each) % COLOURS.length], [each.curve.mean.every((mean) => mean >= 0) ? 0 : null, null])),
   }), [found, off]);
   if (problem) return <main id="main"><p class="bad" role="alert">{problem}</p></main>;
   if (!data) return <p class="wait">Loading …</p>;

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
+import json
+import os
+import subprocess
+import sys
 
 import httpx
 from anyio.from_thread import start_blocking_portal
@@ -61,3 +66,55 @@ class Client:
 
     def post(self, path, **options):
         return self.request("POST", path, **options)
+
+
+def start(storage, tmp_path):
+    """The service in a process of its own, and its port."""
+    command = [sys.executable, "-c", "from rising_bandits.cli import main; main()", "serve", "--port", "0"]
+    options = ["--storage", storage, "--tokens", str(tmp_path / "tokens.json")]
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1", "OMP_NUM_THREADS": "1", "XDG_CACHE_HOME": str(tmp_path)}
+    environment.pop("RISING_TOKEN", None)
+    process = subprocess.Popen([*command, *options], stderr=subprocess.PIPE, text=True, env=environment)
+    line = process.stderr.readline()
+    return process, int(line.split("127.0.0.1:")[1].split("/")[0])
+
+
+class Peer:
+    """A client of a process with one connection, which notes what it was answered."""
+
+    def __init__(self, port):
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        self.asked, self.told = {}, {}
+
+    def send(self, method, path, body=None, **headers):
+        """The status and the content of an answer."""
+        data = None if body is None else json.dumps(body)
+        self.connection.request(method, path, data, {"Content-Type": "application/json", **headers})
+        with self.connection.getresponse() as answer:
+            return answer.status, json.loads(answer.read())
+
+    def post(self, path, body, **headers):
+        status, found = self.send("POST", path, body, **headers)
+        assert status == 200, found
+        return found
+
+    def get(self, path):
+        status, found = self.send("GET", path)
+        assert status == 200, found
+        return found
+
+    def ask(self, key=None):
+        headers = {} if key is None else {"Idempotency-Key": key}
+        decision = self.post("/v1/studies/routes/ask", {}, **headers)
+        self.asked[decision["id"]] = decision["super_arm"]
+        return decision
+
+    def tell(self, decision):
+        """Whether the tell was new."""
+        told = outcomes(decision)
+        new = self.post("/v1/studies/routes/tell", {"id": decision["id"], "outcomes": told})["new"]
+        self.told[decision["id"]] = told
+        return new
+
+    def round(self):
+        self.tell(self.ask())

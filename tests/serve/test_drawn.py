@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from service_kit import PROBLEM, make, outcomes, problem_of
 
 import rising_bandits as rb
-from rising_bandits.serve import chronicle
+from rising_bandits.serve import curves
 from rising_bandits.serve.labels import Texts
 from rising_bandits.serve.structure import structure
 
@@ -27,19 +27,22 @@ def play(study, rounds, seed=1):
 @settings(max_examples=40, deadline=None)
 @given(numbers=st.lists(st.floats(0, 1), min_size=1, max_size=700))
 def test_buckets_have_the_means_of_their_numbers(numbers):
-    curve = chronicle.Curve()
+    curve = curves.Curve()
     for play_number, number in enumerate(numbers, start=1):
         curve.add(number, play_number)
-    points = curve.points()
-    assert len(points["at"]) <= chronicle.MOST
-    begin = 0
-    for at, count, mean, error in zip(*points.values(), strict=True):
-        part = np.array(numbers[begin : int(at)])
-        assert len(part) == count
-        assert mean == pytest.approx(part.mean(), abs=1e-6)
-        assert error == pytest.approx(part.std() / math.sqrt(len(part)), abs=1e-6)
-        begin = int(at)
-    assert begin == len(numbers)
+    for most in (curves.MOST, 16, 3):
+        points = curve.points(most)
+        assert len(points["at"]) <= most
+        begin = 0
+        for at, count, mean, error in zip(*points.values(), strict=True):
+            part = np.array(numbers[begin : int(at)])
+            assert len(part) == count
+            assert mean == pytest.approx(part.mean(), abs=1e-6)
+            assert error == pytest.approx(part.std() / math.sqrt(len(part)), abs=1e-6)
+            begin = int(at)
+        assert begin == len(numbers)
+        # The last point is never of less than half as many numbers as the others.
+        assert 2 * points["count"][-1] >= points["count"][0]
 
 
 def test_the_overview_is_what_the_log_says(storage, client):
@@ -60,11 +63,16 @@ def test_the_overview_is_what_the_log_says(storage, client):
         assert sum(points["count"]) == len(mine)
         assert np.average(points["mean"], weights=points["count"]) == pytest.approx(mine.mean(), abs=1e-5)
     rewards = [rows["value"].sum() for number, rows in table.groupby("decision_id") if number != part.id]
-    points = seen["reward"]["policy"]
+    points = seen["earned"]["policy"]
     assert np.average(points["mean"], weights=points["count"]) == pytest.approx(np.mean(rewards), abs=1e-5)
     known = [dict(zip(seen["columns"], row, strict=True)) for row in seen["arms"]]
     assert [arm["plays"] for arm in known] == [arm.plays for arm in study.arms()]
     then = client.get("/v1/studies/routes/decisions/7/then").json()
+    for choice in (then["explanation"]["chosen"], then["explanation"]["runner_up"]):
+        for arm in choice["arms"]:
+            index = arm["index"]
+            # Without a scale outcomes are from 0 to 1; an index beyond 1 stands for no outcome.
+            assert arm.pop("possible_outcome") == (index if index is not None and index <= 1 else None)
     assert then["explanation"] == study.explain(7).to_dict()
     assert [row[1] for row in then["arms"]] == [arm.plays for arm in study.arms(at=7)]
     # It goes on from there, and begins again after a reset.
@@ -130,6 +138,9 @@ def test_a_preview_of_what_cannot_be_done_says_so(storage, client):
         (rb.problems.Matching(["ann", "bob"], ["cats", "cars"]), "matching"),
         (rb.problems.TopK(["x", "y"], k=1), "choice"),
         (rb.problems.Explicit([["x"], ["y", "z"]]), "list"),
+        (rb.problems.Routes([("a", "b"), ("b", "c"), ("a", "c")], [("a", "c"), ("b", "c")]), "paths"),
+        (rb.problems.OneOfEach({"search": ["x", "y"], "answer": ["u"]}), "groups"),
+        (rb.problems.Knapsack({"x": 1, "y": 2, "z": 2}, budget=3), "choice"),
     ],
 )
 def test_every_structure_is_drawn(problem, kind):
@@ -145,6 +156,22 @@ def test_every_structure_is_drawn(problem, kind):
         assert all(-0.1 <= node["x"] <= 1.1 and -0.1 <= node["y"] <= 1.1 for node in drawn["nodes"])
 
 
+def test_groups_have_names_and_arms():
+    problem = rb.problems.OneOfEach({"search": ["x", "y"], "answer": ["u"]})
+    drawn = structure(rb.problems.base.Problem.from_spec(problem.spec()), Texts(problem.labels))
+    assert drawn["groups"] == [
+        {"name": "search", "arms": ["search:x", "search:y"]},
+        {"name": "answer", "arms": ["answer:u"]},
+    ]
+
+
+def test_a_single_target_stands_alone_at_the_end():
+    drawn = structure(PROBLEM, Texts(PROBLEM.labels))
+    ends = {node["name"]: node["x"] for node in drawn["nodes"]}
+    assert ends["d"] == 1.0
+    assert all(x < 1.0 for name, x in ends.items() if name != "d")
+
+
 def test_metadata_and_rules_of_today_are_shown(storage, client):
     make(storage).close()
     decision = client.post("/v1/studies/routes/ask", json={"metadata": {"user": "<b>7</b>"}}).json()
@@ -153,6 +180,6 @@ def test_metadata_and_rules_of_today_are_shown(storage, client):
     study.record(["a->b", "b->d"], {"a->b": 0.5, "b->d": 0.25}, source="today")
     seen = client.get("/v1/studies/routes/overview").json()
     assert seen["newest"][0]["metadata"] == {"user": "<b>7</b>"}
-    assert set(seen["reward"]) == {"policy", "today"}
+    assert set(seen["earned"]) == {"policy", "today"}
     row = client.get("/v1/studies/routes/history").json()["rows"][0]
     assert row["metadata"] == {"user": "<b>7</b>"}

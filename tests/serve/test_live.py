@@ -339,3 +339,30 @@ def test_any_text_is_a_label(client, labels):
     assert client.post(f"/v1/studies/{name}/tell", json={"id": 1, "outcomes": outcomes(decision)}).json() == {
         "new": True
     }
+
+
+def test_a_pair_of_many_is_named_with_the_ask(storage, client):
+    links = [["a", "b"], ["b", "c"], ["a", "c"], ["c", "d"]]
+    problem = {"routes": {"edges": links, "pairs": [["a", "d"], ["b", "d"]]}}
+    assert client.post("/v1/studies", json={"name": "net", "problem": problem, "seed": 1}).status_code == 200
+    for among in ("b->d", ["b", "d"]):
+        decision = client.post("/v1/studies/net/ask", json={"among": among}).json()
+        assert decision["super_arm"] == ["b->c", "c->d"]
+    many = client.post("/v1/studies/net/ask", json={"among": ["a", "d"], "n": 4}).json()["decisions"]
+    assert all(each["super_arm"][0].startswith("a->") for each in many)
+    assert "among" in problem_of(client.post("/v1/studies/net/ask", json={"among": "d->a"}), 422)
+    problem_of(client.post("/v1/studies/net/ask", json={"among": ["a"]}), 422)
+    with rb.studies.open("net", storage=storage)._log.look() as (fold, _):
+        assert fold.decisions == 6
+
+
+@pytest.mark.parametrize(
+    ("problem", "sizes"),
+    [
+        ({"one_of_each": {"groups": {"search": ["x", "y"], "answer": ["u", "v"]}}}, {2}),
+        ({"knapsack": {"costs": {"x": 2, "y": 1, "z": 2}, "budget": 3}}, {1, 2}),
+    ],
+)
+def test_problems_with_groups_and_budgets(client, problem, sizes):
+    assert client.post("/v1/studies", json={"name": "s", "problem": problem}).status_code == 200
+    assert len(client.post("/v1/studies/s/ask", json={}).json()["super_arm"]) in sizes

@@ -66,7 +66,7 @@ def test_the_page_opens_follows_and_retires_an_arm_by_clicking(storage, served, 
     page.wait_for_selector("#h-structure")
     assert page.text_content("#decisions") == "30"
     page.get_by_text("● live").wait_for()
-    page.get_by_text("Chosen:").wait_for()
+    page.get_by_text("Chosen:", exact=True).wait_for()
     # A tell of another process arrives by itself.
     play(study, 1)
     page.locator("#decisions", has_text="31").wait_for()
@@ -87,6 +87,46 @@ def test_the_page_opens_follows_and_retires_an_arm_by_clicking(storage, served, 
     shot(page, "study")
 
 
+def named(page):
+    """Check that everything to operate, and every picture, has a name for screen readers."""
+    tree = page.context.new_cdp_session(page).send("Accessibility.getFullAXTree")["nodes"]
+    roles = {"button", "combobox", "textbox", "searchbox", "slider", "spinbutton", "checkbox", "link", "image", "img"}
+    shown = [each for each in tree if not each["ignored"] and each["role"]["value"] in roles]
+    assert {"link", "combobox"} <= {each["role"]["value"] for each in shown}
+    assert [each["role"]["value"] for each in shown if not each.get("name", {}).get("value", "").strip()] == []
+
+
+def test_a_policy_is_chosen_with_typed_parameters(storage, served, page):
+    study = make(storage)
+    play(study, 12)
+    address = served(make_app(storage, limits=Limits(rate=0)))
+    page.goto(address)
+    page.get_by_role("heading", name="routes").wait_for()
+    named(page)
+    page.goto(f"{address}/#/study/routes")
+    page.get_by_text("Chosen:", exact=True).wait_for()
+    page.get_by_label("Do", exact=True).select_option("policy")
+    page.get_by_label("Policy", exact=True).select_option("horizon-crucb")
+    named(page)
+    # A number out of its range is refused before anything is done, with the library's own words.
+    page.get_by_role("textbox", name="windows").fill("9")
+    page.get_by_role("button", name="Preview").click()
+    page.get_by_text("This cannot be done: windows must be").wait_for()
+    # A number, a text and a null arrive as what they are; a field left empty has its default.
+    for name, typed in (("windows", "2"), ("bonus", "proved"), ("sigma", "null"), ("decay", "0.25")):
+        page.get_by_role("textbox", name=name).fill(typed)
+    page.get_by_role("button", name="Preview").click()
+    page.get_by_role("button", name="Change the policy to horizon-crucb").click()
+    page.get_by_text("Done: policy.").wait_for()
+    assert repr(study.policy) == repr(rb.HorizonCRUCB(windows=2, bonus="proved", sigma=None, decay=0.25))
+    page.locator("#facts", has_text="windows=2").wait_for()
+    # The table of arms fits on a phone.
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.wait_for_timeout(300)
+    assert page.evaluate("(e => e.scrollWidth - e.clientWidth)(document.querySelector('#h-arms ~ .scroll'))") <= 0
+    shot(page, "policy")
+
+
 def test_labels_full_of_html_are_text_and_the_token_opens_the_page(storage, served, page):
     name = "<script>alert(0)</script>"
     study = rb.studies.create(name, rb.problems.TopK(NASTY, k=2), rb.CRUCB(sigma=0.1), storage=storage, seed=1)
@@ -96,12 +136,12 @@ def test_labels_full_of_html_are_text_and_the_token_opens_the_page(storage, serv
     page.get_by_label("Token").fill(MAIN)
     page.get_by_role("button", name="Enter").click()
     page.get_by_role("heading", name=name).click()
-    page.get_by_text("Chosen:").wait_for()
+    page.get_by_text("Chosen:", exact=True).wait_for()
     for label in NASTY:
         page.get_by_role("button", name=label).first.wait_for()
     page.locator("#h-why ~ .chart svg rect, #h-why ~ .chart svg path").nth(8).hover(force=True)
     page.get_by_label("Look").select_option("dark")
-    page.get_by_text("Chosen:").wait_for()
+    page.get_by_text("Chosen:", exact=True).wait_for()
     # On a phone nothing is wider than the screen.
     page.set_viewport_size({"width": 390, "height": 844})
     page.wait_for_timeout(300)

@@ -4,50 +4,15 @@ from __future__ import annotations
 
 import http.client
 import json
-import os
 import signal
-import subprocess
-import sys
 import threading
 
-from service_kit import make, outcomes
+from service_kit import Peer, make, start
 
 import rising_bandits as rb
 
 ENOUGH = 40
 """Tells that must be answered before the server is killed."""
-
-
-def start(storage, tmp_path):
-    """The service in a process of its own, and its port."""
-    command = [sys.executable, "-c", "from rising_bandits.cli import main; main()", "serve", "--port", "0"]
-    options = ["--storage", storage, "--tokens", str(tmp_path / "tokens.json")]
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1", "OMP_NUM_THREADS": "1"}
-    environment.pop("RISING_TOKEN", None)
-    process = subprocess.Popen([*command, *options], stderr=subprocess.PIPE, text=True, env=environment)
-    line = process.stderr.readline()
-    return process, int(line.split("127.0.0.1:")[1].split("/")[0])
-
-
-class Peer:
-    """A client with one connection, which notes what it was answered."""
-
-    def __init__(self, port):
-        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-        self.asked, self.told = {}, {}
-
-    def post(self, path, body):
-        self.connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
-        answer = self.connection.getresponse()
-        assert answer.status == 200
-        return json.loads(answer.read())
-
-    def round(self):
-        decision = self.post("/v1/studies/routes/ask", {})
-        self.asked[decision["id"]] = decision["super_arm"]
-        told = outcomes(decision)
-        self.post("/v1/studies/routes/tell", {"id": decision["id"], "outcomes": told})
-        self.told[decision["id"]] = told
 
 
 def test_what_was_answered_survives_kill_9_and_sigterm_lets_requests_finish(storage, tmp_path):
@@ -74,6 +39,8 @@ def test_what_was_answered_survives_kill_9_and_sigterm_lets_requests_finish(stor
     process.stderr.close()
     for thread in threads:
         thread.join()
+    for peer in peers:
+        peer.connection.close()
     study = rb.studies.open("routes", storage=storage)
     table = study.history()
     stored = {

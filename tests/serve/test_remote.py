@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import threading
 
@@ -11,7 +12,7 @@ from service_kit import MAIN, PROBLEM, make, outcomes
 import rising_bandits as rb
 from rising_bandits import testing
 from rising_bandits.errors import AlreadyToldError, InputError, StorageError
-from rising_bandits.serve import Limits, Tokens, make_app, sessions, tokens
+from rising_bandits.serve import Limits, Tokens, calls, make_app, sessions, tokens
 from rising_bandits.studies.log import log as log_module
 from rising_bandits.studies.log.events import Event
 from rising_bandits.studies.storage.remote import Storage
@@ -29,7 +30,7 @@ def told(decision):
 
 def test_the_storage_conformance_suite(there, monkeypatch):
     # Its events are of no real study, so the service must not look into them.
-    monkeypatch.setattr(sessions, "CHECKED", False)
+    monkeypatch.setattr(calls, "CHECKED", False)
     testing.check_storage(lambda: Storage(there, token=MAIN))
 
 
@@ -72,6 +73,64 @@ def test_the_same_study_here_and_there(storage, there, monkeypatch, tmp_path):
         near.ask()
     with pytest.raises(InputError, match="name must be one of the studies"):
         rb.studies.open("far", storage=there, token=MAIN)
+
+
+def test_the_asyncio_form_is_the_same_study(storage, there):
+    """Two tasks on one event loop ask and tell over HTTP; the log has the decisions of a study here, in their order."""
+    here = make(storage, "here")
+
+    async def play(study, rounds):
+        made = []
+        for _ in range(rounds):
+            decision = await study.ask(metadata={"by": "task"})
+            assert await study.tell(decision, told(decision))
+            made.append(decision.id)
+        return made
+
+    async def work():
+        problem, policy = PROBLEM, rb.CRUCB(sigma=0.1)
+        async with await rb.studies.aio.create("far", problem, policy, storage=there, token=MAIN, seed=7) as study:
+            first = await asyncio.gather(play(study, 4), play(study, 4))
+            other = await rb.studies.aio.open("far", storage=there, token=MAIN)
+            # Another connection, at the same time; both wait for each other's transactions, never the event loop.
+            second = await asyncio.gather(play(study, 3), play(other, 3))
+            numbers = sorted(number for made in (*first, *second) for number in made)
+            assert numbers == list(range(1, 15))
+            with pytest.raises(AlreadyToldError):
+                await other.tell(1, {})
+            assert (await other.ask(key="k")).id == (await study.ask(key="k")).id == 15
+            one, two = await study.ask(2, unavailable=["b->c"])
+            assert await study.tell_many([(one, told(one)), (two, {})]) == [True, True]
+            assert [held.id for held in await other.open_decisions()] == [15]
+            assert (await other.explain(3)).to_dict() == (await study.explain(3)).to_dict()
+            assert await other.arms() == await study.arms()
+            assert len(await other.arms(at=1)) == PROBLEM.n_arms
+            await other.run(other.study.retire, ["b->c"])
+            assert await study.run(lambda: study.study.retired) == ["b->c"]
+            rows = len(await study.history())
+            await other.close()
+            return rows
+
+    rows = asyncio.run(work())
+    near = rb.studies.open("far", storage=storage)
+    assert len(near.history()) == rows
+    # The same outcomes in the same order give the same knowledge in a study that never saw the service.
+    for number in range(1, 15):
+        with near._log.storage.read() as reader:
+            ask, tell = reader.of_decision(near._log.number, number)
+        labels = [PROBLEM.labels[key] for key in ask.body["arms"]]
+        here.record(labels, dict(zip(labels, tell.body["raw"], strict=True)), source="copy")
+    assert [arm.recent_average for arm in here.arms()] == [arm.recent_average for arm in near.arms(at=15)]
+
+
+def test_the_asyncio_form_says_what_the_service_refuses(there):
+    async def work():
+        with pytest.raises(InputError, match="name must be one of the studies"):
+            await rb.studies.aio.open("nobody", storage=there, token=MAIN)
+        with pytest.raises(StorageError, match="refuses the token"):
+            await rb.studies.aio.open("nobody", storage=there, token="wrong")
+
+    asyncio.run(work())
 
 
 def test_threads_and_services_write_to_one_study(storage, there):

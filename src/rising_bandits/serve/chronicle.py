@@ -1,237 +1,275 @@
 """The chronicle of a study: what the page draws, kept in little memory while the log grows.
 
-It follows the log event by event. Curves are kept as at most `MOST` buckets: when there are more, each two neighbours
-become one. So a study with a hundred thousand decisions is drawn from a few kilobytes.
+It follows the log event by event, and can be stored at any event and go on from there, see `rising_bandits.serve.kept`.
+A study with a hundred thousand decisions is drawn from a few kilobytes for each arm.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter, deque
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field
 
-from rising_bandits.problems.base import Label, Problem, _label
+from rising_bandits.problems.base import Label, Problem
+from rising_bandits.serve.curves import Curve, short
 from rising_bandits.studies import Study
-from rising_bandits.studies.log.events import Event, raw_of, values_of
+from rising_bandits.studies.log.events import Event, revalued
+from rising_bandits.studies.reports.units import total
+from rising_bandits.studies.scales import UNIT, Scale
+from rising_bandits.theory.noise import Steps
 
-MOST = 64
-"""How many buckets a curve has at most."""
-_WAITING = 20_000
+WAITING = 20_000
 """How many decisions without a final tell are remembered at most."""
-NEWEST = 300
+NEWEST = 60
 """How many of the newest decisions are listed."""
+_CHANGES = 50
+_RECENT = 200
 _DAY = 86_400
 _DAYS = 400
+_NAMED = 5
+"""How many arms of a change are named."""
 
 
-@dataclass
-class Curve:
-    """Means and spreads of a growing list of numbers, in buckets of equal size."""
-
-    size: int = 1
-    """How many numbers a bucket holds."""
-    buckets: list[list[float]] = field(default_factory=list)
-    """For each bucket: how many numbers, their sum, the sum of their squares, and the last position."""
-
-    def add(self, number: float, position: float) -> None:
-        """Add a number. The position (a play, or a time) grows from call to call."""
-        if not self.buckets or self.buckets[-1][0] >= self.size:
-            if len(self.buckets) >= MOST:
-                self._halve()
-            self.buckets.append([0.0, 0.0, 0.0, 0.0])
-        last = self.buckets[-1]
-        last[0] += 1.0
-        last[1] += number
-        last[2] += number * number
-        last[3] = position
-
-    def _halve(self) -> None:
-        """Join each two neighbours."""
-        pairs = zip(self.buckets[::2], self.buckets[1::2], strict=True)
-        self.buckets = [[a + b for a, b in zip(one[:3], two[:3], strict=True)] + [two[3]] for one, two in pairs]
-        self.size *= 2
-
-    def points(self) -> dict[str, list[float]]:
-        """Positions, counts, means and standard errors of the buckets.
-
-        >>> curve = Curve()
-        >>> for play, outcome in enumerate([1.0, 3.0, 5.0], start=1):
-        ...     curve.add(outcome, play)
-        >>> curve.points()["mean"]
-        [1.0, 3.0, 5.0]
-        """
-        made: dict[str, list[float]] = {"at": [], "count": [], "mean": [], "error": []}
-        for count, total, squares, position in self.buckets:
-            mean = total / count
-            spread = max(0.0, squares / count - mean * mean)
-            made["at"].append(position)
-            made["count"].append(int(count))
-            made["mean"].append(_short(mean))
-            made["error"].append(_short(math.sqrt(spread / count)))
-        return made
-
-
-def _short(number: float) -> float:
-    """A number with seven digits, which is more than a picture shows."""
-    return float(f"{number:.7g}")
-
-
-@dataclass
-class _Asked:
+class Asked(Struct):
     """A decision that waits for its final tell."""
 
     arms: list[int]
     at: float
     source: str
-    values: dict[int, float] = field(default_factory=dict)
     raw: dict[int, float] = field(default_factory=dict)
+    values: dict[int, float] = field(default_factory=dict)
+    past: list[int] = field(default_factory=list)
+    """Arms that restarted since it was asked for. Their outcomes are not those of the new arms."""
 
 
-class Chronicle:
-    """What the page draws of a study, up to event `seq`."""
+class Shown(Struct):
+    """One of the newest decisions."""
 
-    def __init__(self) -> None:
-        self.seq = 0
-        self.labels: dict[int, Label] = {}
-        self.curves: dict[int, Curve] = {}
-        self.plays: Counter[int] = Counter()
-        self.reward: dict[str, Curve] = {}
-        """The reward of decisions by time, for each source of decisions."""
-        self.outcome: dict[str, Curve] = {}
-        """The mean outcome of the arms of decisions, in the user's unit, by time, for each source."""
-        self.days: Counter[int] = Counter()
-        """How many decisions were asked for on each day, by days since 1970."""
-        self.changes: deque[dict[str, Any]] = deque(maxlen=200)
-        self.newest: deque[dict[str, Any]] = deque(maxlen=NEWEST)
-        self.recent: deque[float] = deque(maxlen=200)
-        """The rewards of the newest decisions."""
-        self.last_ask = 0.0
-        self.decisions = self.told = 0
-        self._waiting: dict[int, _Asked] = {}
-        self._shown: dict[int, dict[str, Any]] = {}
-        self._values: dict[int, float] = {}
-        """The newest value of each arm."""
-        self._steps = (0, 0.0)
-        """How many steps from one value of an arm to its next, and the sum of their squares."""
+    id: int
+    at: float
+    arms: list[int]
+    source: str
+    earned: float | None = None
+    """What it earned, as in `Chronicle.earned`."""
+    told: bool = False
+    metadata: dict[str, Any] | None = None
 
-    def follow(self, study: Study) -> None:
-        """Take in all that is new."""
-        problem = study.problem
-        while events := study.events(after=self.seq):
-            for event in events:
-                self._take(event, problem)
 
-    def _take(self, event: Event, problem: Problem) -> None:
-        """Take in an event."""
-        self.seq = event.seq
-        body = event.body
-        if event.kind == "ask":
-            self._ask(event)
-        elif event.kind in ("tell", "piece", "record"):
-            self._tell(event, problem)
-        else:
-            if event.kind == "problem":
-                self.labels.update(zip(body["keys"], map(_label, body["labels"]), strict=True))
-            elif event.kind == "reset":
-                for key in body["arms"]:
-                    self.curves.pop(key, None)
-                    self.plays[key] = 0
-            elif event.kind == "import":
-                for key, outcomes in zip(body["arms"], body["raw"], strict=True):
-                    for outcome in outcomes:
-                        self._outcome(key, outcome)
-            self.changes.append({"seq": event.seq, "at": event.at, "kind": event.kind, "what": self._what(event)})
+class Change(Struct):
+    """An event that is no ask and no tell."""
 
-    def _what(self, event: Event) -> str:
-        """What an event changed, as text."""
+    seq: int
+    at: float
+    kind: str
+    what: str
+
+
+class Chronicle(Struct):
+    """What the page draws of a study, up to event `seq`. Arms are given by their keys."""
+
+    scale: dict[str, Any] = field(default_factory=dict)
+    """The scale of the study. A chronicle of another scale is begun anew."""
+    seq: int = 0
+    """The newest event that was taken in."""
+    digest: int = 0
+    """Its checksum in the storage; 0 if it is not known."""
+    keys: list[int] = field(default_factory=list)
+    """The arms of the problem."""
+    curves: dict[int, Curve] = field(default_factory=dict)
+    """The outcomes of each arm, by play."""
+    plays: dict[int, int] = field(default_factory=dict)
+    earned: dict[str, Curve] = field(default_factory=dict)
+    """What decisions earned, by time, for each source of decisions: their totals, or else their mean outcomes."""
+    days: dict[int, int] = field(default_factory=dict)
+    """How many decisions were asked for on each day, by days since 1970."""
+    changes: list[Change] = field(default_factory=list)
+    newest: list[Shown] = field(default_factory=list)
+    recent: list[float] = field(default_factory=list)
+    """The rewards of the newest decisions of the study's own policy, on the scale from 0 to 1."""
+    last_ask: float = 0.0
+    asked: dict[int, Asked] = field(default_factory=dict)
+    """The decisions without a final tell."""
+    steps: dict[int, Steps] = field(default_factory=dict)
+    """How values fall from play to play of each arm, to doubt σ by."""
+
+    @classmethod
+    def of(cls, study: Study) -> Chronicle:
+        """The empty chronicle of a study."""
+        return cls(scale=study.scale.spec())
+
+    def fits(self, study: Study) -> bool:
+        """Whether it is about this log: the scale is the same, and its newest event is still the same one."""
+        if self.scale != study.scale.spec():
+            return False
+        with study._log.look() as (fold, reader):
+            if self.seq > fold.seq:
+                return False
+            next(reader.later(study._log.number, self.seq, digest=self.digest or None), None)
+        return True
+
+    def follow(self, study: Study, most: int | None = None) -> int:
+        """Take in what is new, all or at most so many events. Returns how many events of the log are left."""
+        log = study._log
+        with log.look() as (fold, reader):
+            later = reader.later(log.number, self.seq, digest=self.digest or None)
+            self._take(islice(later, most), fold.arms.problem, fold.labels, fold.settings.scale, fold.rescaled)
+            return fold.seq - self.seq
+
+    def _take(
+        self, events: Iterable[Event], problem: Problem, labels: Sequence[Label], scale: Scale, rescaled: Scale | None
+    ) -> None:
+        """Take in some events."""
+        event: Event | None = None
+        for event in events:
+            if rescaled is not None:
+                event = revalued(event, rescaled)
+            kind = event.kind
+            if kind == "ask":
+                self._ask(event)
+            elif kind in ("tell", "piece"):
+                self._tell(event, problem, scale)
+            else:
+                self._change(event, labels)
+        if event is not None:
+            self.seq, self.digest = event.seq, event.digest
+
+    def _change(self, event: Event, labels: Sequence[Label]) -> None:
+        """Take in an event that is no ask and no tell."""
         body = event.body
         if event.kind == "problem":
-            return f"{len(body['keys'])} arms"
-        if event.kind == "import":
-            return f"{sum(map(len, body['raw']))} plays of {len(body['arms'])} arms"
-        if "arms" in body:
-            names = [str(self.labels.get(key, key)) for key in body["arms"]]
-            return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-        return ", ".join(f"{name}: {_brief(value)}" for name, value in body.items())
+            self._restart(set(body["keys"]).difference(self.keys))
+            self.keys = body["keys"]
+        elif event.kind == "reset":
+            self._restart(set(body["arms"]))
+        elif event.kind == "import":
+            for key, raw, values in zip(body["arms"], body["raw"], body.get("value", body["raw"]), strict=True):
+                for outcome, value in zip(raw, values, strict=True):
+                    self._outcome(key, outcome, value)
+        self.changes.append(Change(event.seq, event.at, event.kind, _what(event, labels)))
+        del self.changes[:-_CHANGES]
+
+    def _restart(self, keys: set[int]) -> None:
+        """Forget the plays of some arms."""
+        for key in keys:
+            for known in (self.curves, self.steps, self.plays):
+                known.pop(key, None)
+        for asked in self.asked.values():
+            asked.past += keys.intersection(asked.arms)
 
     def _ask(self, event: Event) -> None:
         """Take in a decision."""
-        assert event.decision is not None
-        self.decisions = event.decision
-        self.last_ask = event.at
-        day = int(event.at // _DAY)
-        self.days[day] += 1
-        if len(self.days) > _DAYS:
-            del self.days[min(self.days)]
-        source = str(event.body.get("by") or "policy")
-        self._waiting[event.decision] = _Asked(event.body["arms"], event.at, source)
-        if len(self._waiting) > _WAITING:
-            del self._waiting[next(iter(self._waiting))]
-        if len(self.newest) == NEWEST:
-            self._shown.pop(self.newest[0]["id"], None)
-        shown: dict[str, Any] = {
-            "id": event.decision,
-            "at": event.at,
-            "arms": [str(self.labels[key]) for key in event.body["arms"]],
-            "source": source,
-            "reward": None,
-            "told": False,
-        }
-        if event.body.get("meta"):
-            shown["metadata"] = event.body["meta"]
-        self.newest.append(shown)
-        self._shown[event.decision] = shown
+        number, body, at = event.decision or 0, event.body, event.at
+        self.last_ask = at
+        day = int(at // _DAY)
+        if day in self.days:
+            self.days[day] += 1
+        else:
+            self.days[day] = 1
+            if len(self.days) > _DAYS:
+                del self.days[min(self.days)]
+        source = body.get("by") or "policy"
+        self.asked[number] = Asked(body["arms"], at, source)
+        if len(self.asked) > WAITING:
+            del self.asked[next(iter(self.asked))]
+        self.newest.append(Shown(number, at, body["arms"], source, metadata=body.get("meta")))
+        if len(self.newest) > 2 * NEWEST:
+            del self.newest[:-NEWEST]
 
-    def _tell(self, event: Event, problem: Problem) -> None:
+    def _tell(self, event: Event, problem: Problem, scale: Scale) -> None:
         """Take in outcomes."""
-        raw, values = raw_of(event.body), values_of(event.body)
-        number = event.decision or 0
-        asked = self._waiting.get(number)
+        number, body = event.decision or 0, event.body
+        asked = self.asked.get(number)
         if asked is None:
-            asked = _Asked(list(raw), event.at, str(event.body.get("by") or "policy"))
-        for key, outcome in raw.items():
-            if key not in asked.raw:
-                self._outcome(key, outcome)
-                if (before := self._values.get(key)) is not None:
-                    count, squares = self._steps
-                    self._steps = (count + 1, squares + (values[key] - before) ** 2)
-                self._values[key] = values[key]
-        asked.raw |= raw
-        asked.values |= values
+            asked = Asked(body.get("of", body["arms"]), event.at, body.get("by") or "policy")
+        raw, values = asked.raw, asked.values
+        past = [*asked.past, *body.get("past", ())]
+        for key, outcome, value in zip(body["arms"], body["raw"], body.get("value", body["raw"]), strict=True):
+            if key not in raw and key not in past:
+                self._outcome(key, outcome, value)
+            raw[key], values[key] = outcome, value
         if event.kind == "piece":
             return
-        self._waiting.pop(number, None)
-        self.told += 1
-        reward = float(problem.reward.combine(np.array([asked.values.get(key, 0.0) for key in asked.arms] or [0.0])))
+        self.asked.pop(number, None)
+        reward = problem.reward.combine(np.array([values.get(key, 0.0) for key in asked.arms] or [0.0]))
         if asked.source == "policy":
-            self.recent.append(reward)
-        self.reward.setdefault(asked.source, Curve()).add(reward, event.at)
-        if asked.raw:
-            mean = sum(asked.raw.values()) / len(asked.raw)
-            self.outcome.setdefault(asked.source, Curve()).add(mean, event.at)
-        shown = self._shown.get(number)
-        if shown is not None:
-            shown["reward"], shown["told"] = _short(reward), True
+            self.recent.append(float(reward))
+            if len(self.recent) > 2 * _RECENT:
+                del self.recent[:-_RECENT]
+        earned = float(reward) if scale == UNIT else _earned(problem, scale, asked)
+        if earned is not None:
+            curve = self.earned.get(asked.source)
+            if curve is None:
+                curve = self.earned[asked.source] = Curve()
+            curve.add(earned, event.at)
+            earned = short(earned)
+        for shown in reversed(self.newest):
+            if shown.id <= number:
+                if shown.id == number:
+                    shown.earned, shown.told = earned, True
+                break
 
-    def _outcome(self, key: int, outcome: float) -> None:
-        """Note a play of an arm."""
-        self.plays[key] += 1
-        self.curves.setdefault(key, Curve()).add(outcome, float(self.plays[key]))
-
-    def noise(self) -> float | None:
-        """How much values vary from play to play of an arm, as a standard deviation; None if too little is known."""
-        steps, squares = self._steps
-        return math.sqrt(squares / steps / 2.0) if steps >= 100 else None
+    def _outcome(self, key: int, outcome: float, value: float) -> None:
+        """Note a play of an arm: its outcome in the user's unit, and the value from 0 to 1."""
+        plays = self.plays.get(key, 0) + 1
+        self.plays[key] = plays
+        curve = self.curves.get(key)
+        if curve is None:
+            curve = self.curves[key] = Curve()
+        curve.add(outcome, float(plays), value)
+        steps = self.steps.get(key)
+        if steps is None:
+            steps = self.steps[key] = Steps()
+        steps.add(value)
 
     def waiting(self, expires: float | None, now: float) -> tuple[int, int]:
         """How many decisions are open, and how many expired untold."""
         if expires is None:
-            return len(self._waiting), 0
-        late = sum(now >= asked.at + expires for asked in self._waiting.values())
-        return len(self._waiting) - late, late
+            return len(self.asked), 0
+        late = sum(now >= asked.at + expires for asked in self.asked.values())
+        return len(self.asked) - late, late
+
+
+def earns(problem: Problem, scale: Scale) -> str:
+    """What `Chronicle.earned` means for a problem: reward, total or mean outcome."""
+    if scale == UNIT:
+        return "reward"
+    return "mean outcome" if total(problem.reward, scale, [1.0]) is None else "total"
+
+
+def earned_domain(problem: Problem, scale: Scale) -> tuple[float, float]:
+    """Ends that no number of `Chronicle.earned` lies beyond."""
+    meaning = earns(problem, scale)
+    if meaning == "mean outcome":
+        return scale.domain
+    low = 0.0 if meaning == "reward" else scale.domain[0]
+    return (low if low >= 0.0 else -math.inf), math.inf
+
+
+def _earned(problem: Problem, scale: Scale, asked: Asked) -> float | None:
+    """What a decision earned, in the user's unit; None if that is not known because arms were not told."""
+    if not asked.raw or any(key not in asked.raw for key in asked.arms):
+        return None
+    outcomes = [asked.raw[key] for key in asked.arms]
+    found = total(problem.reward, scale, outcomes)
+    return sum(outcomes) / len(outcomes) if found is None else found
+
+
+def _what(event: Event, labels: Sequence[Label]) -> str:
+    """What an event changed, as text."""
+    body = event.body
+    if event.kind == "problem":
+        return f"{len(body['keys'])} arms"
+    if event.kind == "import":
+        return f"{sum(map(len, body['raw']))} plays of {len(body['arms'])} arms"
+    if "arms" in body:
+        names = [str(labels[key]) for key in body["arms"][:_NAMED]]
+        more = len(body["arms"]) - len(names)
+        return ", ".join(names) + (f" and {more} more" if more else "")
+    return ", ".join(f"{name}: {_brief(value)}" for name, value in body.items())
 
 
 def _brief(value: Any) -> str:

@@ -14,6 +14,7 @@ from starlette.applications import Starlette
 
 from rising_bandits.errors import InputError
 from rising_bandits.serve.app import make_app
+from rising_bandits.serve.kept import default_folder
 from rising_bandits.serve.limits import Limits
 from rising_bandits.serve.tokens import Tokens
 
@@ -91,7 +92,7 @@ def run(
         Others could reach the service without a token, or the address cannot be listened at.
     """
     check_exposure(host, tokens)
-    app = make_app(storage, tokens=tokens, limits=limits, power_safe=power_safe, hosts=hosts)
+    app = make_app(storage, tokens=tokens, limits=limits, power_safe=power_safe, hosts=hosts, folder=default_folder())
     note = "tokens needed" if tokens.needed else "no token"
     listen_and_serve(app, host, port, lambda address: say(f"rising serve: {address} ({note})"))
 

@@ -17,6 +17,16 @@ class Ask(Struct, forbid_unknown_fields=True):
 
     n: Annotated[int, Meta(ge=1, le=1_000, description="How many decisions; left out for a single one.")] | None = None
     unavailable: Annotated[Texts, Meta(description="Arms that may not be used this time.")] = []
+    among: (
+        Annotated[
+            Text | Annotated[list[Text], Meta(min_length=2, max_length=2)],
+            Meta(
+                description="For a problem with several families of super arms, such as routes: the one to choose "
+                "from, by its name or as a pair of a source and a target."
+            ),
+        ]
+        | None
+    ) = None
     metadata: (
         Annotated[dict[str, Any], Meta(description="Anything that the history should show beside the decision.")]
         | UnsetType
@@ -129,6 +139,32 @@ class Sets(Struct, forbid_unknown_fields=True):
     k: Annotated[int, Meta(ge=1, le=10_000)]
 
 
+class Routes(Struct, forbid_unknown_fields=True):
+    """Paths between several pairs of a source and a target, one of which an ask names as ``among``."""
+
+    edges: Annotated[
+        list[Annotated[list[Text], Meta(min_length=2, max_length=3)]], Meta(min_length=1, max_length=10_000)
+    ]
+    pairs: Annotated[
+        list[Annotated[list[Text], Meta(min_length=2, max_length=2)]], Meta(min_length=1, max_length=1_000)
+    ]
+    reward: str | None = None
+
+
+class Groups(Struct, forbid_unknown_fields=True):
+    """Exactly one arm of each group."""
+
+    groups: Annotated[dict[Text, Annotated[Texts, Meta(min_length=1)]], Meta(min_length=1, max_length=1_000)]
+    reward: str = "sum"
+
+
+class Budget(Struct, forbid_unknown_fields=True):
+    """Sets of arms whose total cost stays within a budget."""
+
+    costs: Annotated[dict[Text, float], Meta(min_length=1, max_length=10_000)]
+    budget: Annotated[float, Meta(gt=0)]
+
+
 class ProblemChoice(Struct, forbid_unknown_fields=True):
     """A problem, in exactly one of these forms."""
 
@@ -138,6 +174,9 @@ class ProblemChoice(Struct, forbid_unknown_fields=True):
     sets: Sets | None = None
     largest_of: Sets | None = None
     listed: list[Texts] | None = None
+    routes: Routes | None = None
+    one_of_each: Groups | None = None
+    knapsack: Budget | None = None
     spec: Annotated[dict[str, Any], Meta(description="What problem.spec() returns in Python.")] | None = None
 
 
@@ -214,6 +253,25 @@ class SettingsBody(Struct, forbid_unknown_fields=True):
     horizon: Annotated[int, Meta(ge=1, le=2**53)] | UnsetType | None = UNSET
     expires: Annotated[float, Meta(gt=0)] | UnsetType | None = UNSET
     scale: ScaleChoice | None = None
+
+
+class PolicyInfo(Struct):
+    """A policy of the library, as its class describes it."""
+
+    name: str
+    title: str
+    description: str
+    acts_on: str
+    parameters: dict[str, Any]
+    """The parameters with their defaults."""
+    help: dict[str, str]
+    """What the parameters mean, and their ranges."""
+
+
+class Policies(Struct):
+    """The policies that a study can have."""
+
+    policies: list[PolicyInfo]
 
 
 class Done(Struct):

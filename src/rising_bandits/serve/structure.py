@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import networkx as nx
 
 from rising_bandits.errors import TooManySuperArmsError
-from rising_bandits.oracles import Assignments, CostPaths, DagPaths, KSubsets, SpanningTrees
+from rising_bandits.oracles import (
+    Assignments,
+    BudgetSets,
+    CapacityMatchings,
+    CostPaths,
+    DagPaths,
+    GroupChoices,
+    KSubsets,
+    SpanningTrees,
+)
 from rising_bandits.problems.base import Problem
 from rising_bandits.serve.labels import Texts
 
@@ -25,35 +35,74 @@ def structure(problem: Problem, texts: Texts) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``kind`` is paths, tree, matching, choice or list. Graphs have ``nodes`` (name, x and y from 0 to 1) and
-        ``edges`` (for each arm the numbers of two nodes). Others have the ``groups`` of arms that can be chosen, as far
-        as these can be listed.
+        ``kind`` is paths, tree, matching, groups, choice or list. Graphs have ``nodes`` (name, x and y from 0 to 1) and
+        ``edges`` (for each arm the numbers of two nodes). Groups have a name and the arms of which one is chosen.
+        Others have the ``groups`` of arms that can be chosen, as far as these can be listed. Where arms have costs,
+        ``costs`` and ``budget`` say so.
     """
     oracle = problem.oracle
-    names = _node_names(problem)
-    if isinstance(oracle, DagPaths | CostPaths):
-        arcs = oracle.arcs
-        edges = list(zip(arcs.tail.tolist(), arcs.head.tolist(), strict=True))
-        places = _columns(edges, arcs.n_nodes, arcs.source, arcs.target, arcs.directed)
-        ends = {"source": arcs.source, "target": arcs.target, "directed": arcs.directed}
-        return {"kind": "paths", **_graph(edges, places, names), **ends}
-    if isinstance(oracle, SpanningTrees):
-        edges = list(zip(oracle.left.tolist(), oracle.right.tolist(), strict=True))
-        return {"kind": "tree", **_graph(edges, _ring(edges, oracle.n_nodes), names)}
-    if isinstance(oracle, Assignments):
-        workers, jobs = oracle.n_workers, oracle.n_jobs
-        edges = [(worker, workers + job) for worker, job in oracle.pairs]
+    parts = [oracle.among(choice) for choice in oracle.choices] or [oracle]
+    first = parts[0]
+    if isinstance(first, DagPaths | CostPaths):
+        return _paths(problem, parts)
+    names = _node_names(problem, first)
+    if isinstance(first, SpanningTrees):
+        edges = _ends(first)
+        return {"kind": "tree", **_graph(edges, _ring(edges, first.n_nodes), names)}
+    if isinstance(first, Assignments | CapacityMatchings):
+        workers, jobs = first.n_workers, first.n_jobs
         places = [(0.0, (place + 0.5) / workers) for place in range(workers)]
         places += [(1.0, (place + 0.5) / jobs) for place in range(jobs)]
-        return {"kind": "matching", **_graph(edges, places, names), "workers": workers}
-    if isinstance(oracle, KSubsets):
-        return {"kind": "choice", "k": oracle.max_size}
+        return {"kind": "matching", **_graph(_ends(first), places, names), "workers": workers}
+    if isinstance(first, KSubsets):
+        return {"kind": "choice", "k": first.max_size}
+    costs = {"costs": first.costs.tolist(), "budget": first.budget} if isinstance(first, BudgetSets) else {}
+    if isinstance(first, GroupChoices) or (isinstance(first, BudgetSets) and first.grouped):
+        return {"kind": "groups", "groups": _named_groups(problem, first.groups, texts), **costs}
+    if costs:
+        return {"kind": "choice", "k": first.max_size, **costs}
     try:
         listed = oracle.super_arms(MOST_GROUPS)
     except TooManySuperArmsError:
         listed = []
-    groups = [[texts.text(problem.labels[arm]) for arm in arms.tolist()] for arms in listed]
-    return {"kind": "list", "groups": groups}
+    return {"kind": "list", "groups": [{"name": "", "arms": _shown(problem, arms.tolist(), texts)} for arms in listed]}
+
+
+def _shown(problem: Problem, arms: Iterable[int], texts: Texts) -> list[str]:
+    """The texts of some arms."""
+    return [texts.text(problem.labels[arm]) for arm in arms]
+
+
+def _named_groups(problem: Problem, groups: Iterable[Iterable[int]], texts: Texts) -> list[dict[str, Any]]:
+    """Groups of arms with their names, as far as other names of the arms (group and member) tell them."""
+    named = {
+        arm: str(alias[0]) for alias, arm in problem._number.items() if isinstance(alias, tuple) and len(alias) == 2
+    }
+    made = []
+    for group in groups:
+        arms = [int(arm) for arm in group]
+        made.append({"name": named.get(arms[0], ""), "arms": _shown(problem, arms, texts)})
+    return made
+
+
+def _paths(problem: Problem, parts: Sequence[Any]) -> dict[str, Any]:
+    """A graph with its sources and targets. Families of paths may have several."""
+    arcs = parts[0].arcs
+    sources = sorted({int(part.arcs.source) for part in parts})
+    targets = sorted({int(part.arcs.target) for part in parts})
+    edges = _ends(parts[0])
+    places = _columns(edges, arcs.n_nodes, sources, targets, arcs.directed)
+    graph = _graph(edges, places, _node_names(problem, parts[0]))
+    return {"kind": "paths", **graph, "sources": sources, "targets": targets, "directed": arcs.directed}
+
+
+def _ends(oracle: Any) -> list[tuple[int, int]]:
+    """The two nodes of each arm."""
+    if isinstance(oracle, DagPaths | CostPaths):
+        return list(zip(oracle.arcs.tail.tolist(), oracle.arcs.head.tolist(), strict=True))
+    if isinstance(oracle, SpanningTrees):
+        return list(zip(oracle.left.tolist(), oracle.right.tolist(), strict=True))
+    return [(worker, oracle.n_workers + job) for worker, job in oracle.pairs]
 
 
 def _graph(edges: list[tuple[int, int]], places: list[tuple[float, float]], names: dict[int, str]) -> dict[str, Any]:
@@ -64,17 +113,11 @@ def _graph(edges: list[tuple[int, int]], places: list[tuple[float, float]], name
     return {"nodes": nodes, "edges": [list(ends) for ends in edges]}
 
 
-def _node_names(problem: Problem) -> dict[int, str]:
+def _node_names(problem: Problem, oracle: Any) -> dict[int, str]:
     """The names of nodes, as far as other names of the arms (pairs of nodes) or their labels tell them."""
-    oracle = problem.oracle
-    if isinstance(oracle, DagPaths | CostPaths):
-        ends = list(zip(oracle.arcs.tail.tolist(), oracle.arcs.head.tolist(), strict=True))
-    elif isinstance(oracle, SpanningTrees):
-        ends = list(zip(oracle.left.tolist(), oracle.right.tolist(), strict=True))
-    elif isinstance(oracle, Assignments):
-        ends = [(worker, oracle.n_workers + job) for worker, job in oracle.pairs]
-    else:
+    if not isinstance(oracle, DagPaths | CostPaths | SpanningTrees | Assignments | CapacityMatchings):
         return {}
+    ends = _ends(oracle)
     found: dict[int, str] = {}
     taken: set[int] = set()
     for alias, arm in problem._number.items():
@@ -87,15 +130,15 @@ def _node_names(problem: Problem) -> dict[int, str]:
 
 
 def _columns(
-    edges: list[tuple[int, int]], count: int, source: int, target: int, directed: bool
+    edges: list[tuple[int, int]], count: int, sources: list[int], targets: list[int], directed: bool
 ) -> list[tuple[float, float]]:
-    """Nodes in columns by their distance in edges from the source; the target in the last one."""
+    """Nodes in columns by their distance in edges from the sources; a single target stands in the last one."""
     steps: list[list[int]] = [[] for _ in range(count)]
     for tail, head in edges:
         steps[tail].append(head)
         if not directed:
             steps[head].append(tail)
-    depth, queue = {source: 0}, deque([source])
+    depth, queue = dict.fromkeys(sources, 0), deque(sources)
     while queue:
         node = queue.popleft()
         for other in steps[node]:
@@ -103,9 +146,10 @@ def _columns(
                 depth[other] = depth[node] + 1
                 queue.append(other)
     last = max(depth.values())
-    if depth.get(target) != last:
+    if len(targets) == 1 and list(depth.values()).count(last) > (depth.get(targets[0]) == last):
+        # Nothing stands in the column of the target but the target.
         last += 1
-        depth[target] = last
+        depth[targets[0]] = last
     columns: dict[int, list[int]] = {}
     for node in range(count):
         columns.setdefault(depth.get(node, 0), []).append(node)

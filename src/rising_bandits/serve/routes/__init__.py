@@ -9,9 +9,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rising_bandits.serve.app import State
+    from rising_bandits.serve.state import State
 
-_MODULES = ("live", "studies", "reports", "changes", "health", "page", "stream", "storage", "session", "documentation")
+_MODULES = (
+    "live",
+    "studies",
+    "reports",
+    "changes",
+    "health",
+    "page",
+    "pictures",
+    "stream",
+    "storage",
+    "session",
+    "documentation",
+)
 """The modules, in the order of the documentation."""
 
 

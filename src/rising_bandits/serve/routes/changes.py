@@ -33,53 +33,22 @@ def apply(study: studies.Study, texts: Texts, change: schemas.Change | schemas.S
         study.set_expiry(change.expires)
 
 
-async def _change(call: Call, method: str) -> schemas.Done:
-    """Call a method of the study with the labels of some arms."""
-    texts: list[str] = call.body.arms
-    await call.hub.write(call.study, lambda study, known: getattr(study, method)(known.meant(texts)))
-    return schemas.Done()
+def _change_of_arms(method: str, doc: str) -> None:
+    """Declare an operation that calls a method of the study with some arms."""
+
+    async def change(call: Call) -> Any:
+        texts: list[str] = call.body.arms
+        await call.hub.write(call.study, lambda study, known: getattr(study, method)(known.meant(texts)))
+        return schemas.Done()
+
+    change.__name__, change.__doc__ = method, doc
+    path, body = f"/v1/studies/{{study}}/{method}", schemas.ArmsBody
+    operation("POST", path, right="change", tag=_TAG, body=body, answer=schemas.Done, statuses=(422,))(change)
 
 
-@operation(
-    "POST",
-    "/v1/studies/{study}/retire",
-    right="change",
-    tag=_TAG,
-    body=schemas.ArmsBody,
-    answer=schemas.Done,
-    statuses=(422,),
-)
-async def retire(call: Call) -> Any:
-    """Stop using some arms until they are restored."""
-    return await _change(call, "retire")
-
-
-@operation(
-    "POST",
-    "/v1/studies/{study}/restore",
-    right="change",
-    tag=_TAG,
-    body=schemas.ArmsBody,
-    answer=schemas.Done,
-    statuses=(422,),
-)
-async def restore(call: Call) -> Any:
-    """Use retired arms again."""
-    return await _change(call, "restore")
-
-
-@operation(
-    "POST",
-    "/v1/studies/{study}/reset",
-    right="change",
-    tag=_TAG,
-    body=schemas.ArmsBody,
-    answer=schemas.Done,
-    statuses=(422,),
-)
-async def reset(call: Call) -> Any:
-    """Forget the plays of some arms, because the things behind them were replaced."""
-    return await _change(call, "reset")
+_change_of_arms("retire", "Stop using some arms until they are restored.")
+_change_of_arms("restore", "Use retired arms again.")
+_change_of_arms("reset", "Forget the plays of some arms, because the things behind them were replaced.")
 
 
 @operation(

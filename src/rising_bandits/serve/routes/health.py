@@ -14,7 +14,6 @@ from rising_bandits.serve.chronicle import Chronicle
 from rising_bandits.serve.metrics import CONTENT_TYPE, Metrics
 from rising_bandits.serve.operations import Answer, Call, operation
 from rising_bandits.serve.problems import Refused
-from rising_bandits.serve.routes.page import chronicle
 
 _TAG = "Health"
 
@@ -40,15 +39,17 @@ async def metrics(call: Call) -> Any:
     found: Metrics = call.state.metrics
     for desk in call.hub.opened():
         try:
-            await desk.read(lambda study, _: _gauge(found, study, chronicle(call, study)))
+            await desk.read(lambda study, _: _gauge(found, study, *call.state.chronicles.of(study)))
         except RisingBanditsError:
             # The study was deleted, or its database is out of reach; /readyz says so.
             continue
     return Answer(found.text(), type=CONTENT_TYPE)
 
 
-def _gauge(metrics: Metrics, study: studies.Study, found: Chronicle) -> None:
-    """Measure a study."""
+def _gauge(metrics: Metrics, study: studies.Study, found: Chronicle, left: int) -> None:
+    """Measure a study, once its log has been read."""
+    if left:
+        return
     name = study.name
     waiting, expired = found.waiting(study.settings.expires, time.time())
     metrics.open.labels(name).set(waiting)

@@ -35,8 +35,9 @@ def shown(decision: Made, texts: Texts) -> Decision:
 async def ask(call: Call) -> Any:
     """Ask for a decision.
 
-    With ``n``, for several at once. Send the header Idempotency-Key with a text of your own to be able to ask again
-    after a lost answer: the same key gets the same decision.
+    With ``n``, for several at once. With ``among``, from one family of super arms, such as the paths of one pair. Send
+    the header Idempotency-Key with a text of your own to be able to ask again after a lost answer: the same key gets
+    the same decision.
     """
     asked: Ask = call.body
     key = call.headers.get("idempotency-key")
@@ -45,6 +46,8 @@ async def ask(call: Call) -> Any:
     options: dict[str, Any] = {} if key is None else {"key": key}
     if asked.metadata is not msgspec.UNSET:
         options["metadata"] = asked.metadata
+    if asked.among is not None:
+        options["among"] = asked.among if isinstance(asked.among, str) else tuple(asked.among)
 
     def work(study: Study, texts: Texts) -> list[Decision]:
         made = study.ask(asked.n or 1, unavailable=texts.meant(asked.unavailable), **options)

@@ -28,16 +28,15 @@ def as_arm(reason: studies.Reason) -> schemas.Arm:
 @operation("GET", "/v1/studies/{study}/decisions/{decision}/explain", right="read", tag=_TAG, answer=dict[str, Any])
 async def explain(call: Call) -> Any:
     """Explain a decision, from what was known when it was asked for."""
+    return await call.hub.read(call.study, lambda study, _: study.explain(decision_number(call, study)).to_dict())
+
+
+def decision_number(call: Call, study: studies.Study) -> int:
+    """The number of the decision in the path; refuses one that the study does not have."""
     text = call.path["decision"]
-    if not (text.isascii() and text.isdigit() and len(text) < 17):
+    if not (text.isascii() and text.isdigit() and len(text) < 17) or not 1 <= int(text) <= study.decisions:
         raise unknown("decision", text)
-
-    def work(study: studies.Study, _: Texts) -> dict[str, Any]:
-        if not 1 <= int(text) <= study.decisions:
-            raise unknown("decision", int(text))
-        return study.explain(int(text)).to_dict()
-
-    return await call.hub.read(call.study, work)
+    return int(text)
 
 
 @operation(

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
+
+import msgspec
 
 from rising_bandits import policies, problems, studies
 from rising_bandits.errors import InputError
+from rising_bandits.policies.catalogue import describe
 from rising_bandits.policies.policy import Policy
 from rising_bandits.problems.base import Problem
 from rising_bandits.serve import schemas
@@ -36,6 +40,14 @@ def make_problem(choice: schemas.ProblemChoice) -> Problem:
         return problems.KMax(choice.largest_of.arms, choice.largest_of.k)
     if choice.listed is not None:
         return problems.Explicit(choice.listed)
+    if choice.routes is not None:
+        links = [tuple(edge) for edge in choice.routes.edges]
+        pairs = [(source, target) for source, target in choice.routes.pairs]
+        return problems.Routes(links, pairs, reward=choice.routes.reward)
+    if choice.one_of_each is not None:
+        return problems.OneOfEach(choice.one_of_each.groups, reward=choice.one_of_each.reward)
+    if choice.knapsack is not None:
+        return problems.Knapsack(choice.knapsack.costs, choice.knapsack.budget)
     assert choice.spec is not None
     return Problem.from_spec(choice.spec)
 
@@ -69,6 +81,18 @@ def summary(study: studies.Study, texts: Texts) -> schemas.Study:
         arms=problem.n_arms,
         retired=texts.shown(study.retired),
     )
+
+
+@operation("GET", "/v1/policies", right="read", tag=_TAG, answer=schemas.Policies)
+async def list_policies(call: Call) -> Any:
+    """List the policies that a study can have, with their parameters."""
+    found = []
+    for kind in policies.classes().values():
+        about = describe(kind)
+        if inspect.Parameter.empty not in about["parameters"].values():
+            about["name"] = about.pop("policy")
+            found.append({name: about[name] for name in schemas.PolicyInfo.__struct_fields__})
+    return msgspec.convert({"policies": found}, schemas.Policies)
 
 
 @operation("GET", "/v1/studies", right="read", tag=_TAG, answer=schemas.Studies)
