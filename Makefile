@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help page reproduce test check bench docs clean
+.PHONY: help page reproduce test check bench docs wheel clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /: /'
@@ -31,6 +31,7 @@ bench: $(READY)  ## speed as ratios to a C yardstick, printed and written to res
 	$(BIN)/python bench/bench.py
 	$(BIN)/python bench/studies.py
 	$(BIN)/python bench/serve.py
+	$(BIN)/python bench/sweeps.py
 
 page:  ## the web page of the service, built from page/ (needs node and npm)
 	cd page && npm ci --ignore-scripts --no-audit --no-fund && npm run build
@@ -38,5 +39,8 @@ page:  ## the web page of the service, built from page/ (needs node and npm)
 docs: $(READY)  ## the documentation as a site, in docs/_build/html
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
 
+wheel: $(READY)  ## the package as a wheel, in dist
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+
 clean:  ## remove the environment and the results
-	rm -rf $(VENV) results docs/_build
+	rm -rf $(VENV) results docs/_build dist

@@ -18,6 +18,7 @@ from rising_bandits.errors import (
     MissingExtraError,
     NotStartedError,
     RisingBanditsError,
+    SigmaWarning,
     StorageError,
     TooManySuperArmsError,
 )
@@ -69,6 +70,7 @@ __all__ = [
     "Reward",
     "RisingBanditsError",
     "Run",
+    "SigmaWarning",
     "Simulation",
     "StorageError",
     "Task",

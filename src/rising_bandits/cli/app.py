@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
+from typing import Any
 
 import typer
 
@@ -11,6 +13,7 @@ from rising_bandits.cli import (
     antmaze,
     bench,
     changes,
+    demo,
     identify,
     policies,
     reproduce,
@@ -32,12 +35,26 @@ _STOPPED = 130
 app = typer.Typer(
     name="rising",
     help="Combinatorial rising bandits: choose sets of parts that get better with practice.",
+    epilog="\n".join(
+        [
+            "[bold]Try[/bold]",
+            "rising demo                            # the idea in seconds, as a page",
+            "rising tasks                           # what can be run",
+            "rising run path-easy --plot            # compare policies on a task",
+            "rising study create t --arms a,b --k 1 # decide for a live system",
+            "rising study ask t                     # then rising study tell",
+            "rising serve                           # the same over HTTP, with a page",
+            "",
+            "rising COMMAND --help shows an example, the defaults and what is written.",
+        ]
+    ),
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command("demo")(demo.demo)
 app.command("tasks")(tasks.tasks)
 app.command("policies")(policies.policies)
 app.command("run")(run.run)
@@ -73,6 +90,24 @@ def _root(
     pass
 
 
+def command() -> Any:
+    """The command with all of its sub-commands, as the command-line library runs it.
+
+    Paragraphs of help texts become single lines, which the terminal breaks where it ends.
+    """
+    found = typer.main.get_command(app)
+    _join_lines(found)
+    return found
+
+
+def _join_lines(found: Any) -> None:
+    """Join the lines of each paragraph in the help of a command, and of those below it."""
+    paragraphs = inspect.cleandoc(found.help or "").split("\n\n")
+    found.help = "\n\n".join(" ".join(part.split("\n")) for part in paragraphs)
+    for part in getattr(found, "commands", {}).values():
+        _join_lines(part)
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Run the command ``rising`` and exit.
 
@@ -83,10 +118,9 @@ def main(arguments: list[str] | None = None) -> None:
     arguments
         The arguments of the command; by default those of this process.
     """
-    command = typer.main.get_command(app)
     say = console(stderr=True, soft_wrap=True)
     try:
-        code = command.main(arguments, prog_name="rising", standalone_mode=False)
+        code = command().main(arguments, prog_name="rising", standalone_mode=False)
     except RisingBanditsError as error:
         say.print(f"rising: {error}")
         sys.exit(2)

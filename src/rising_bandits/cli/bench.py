@@ -16,7 +16,12 @@ from rising_bandits.cli.sweeps import SCHEDULER, engine
 from rising_bandits.errors import InputError
 from rising_bandits.experiments import run_plan, seeds_of
 
-app = typer.Typer(no_args_is_help=True, help="Compare policies on a benchmark of fixed and random instances.")
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Compare policies on a benchmark of fixed and random instances.\n\n"
+    "Writes runs, numbers and figures to --out.\n\n"
+    "Example: rising bench policies --quick",
+)
 
 
 @app.callback()
@@ -66,6 +71,8 @@ def policies(
     The instances are the paper's tasks, two instances of Metelli et al. (2022), recorded AntMaze runs, and random
     instances. Prints tables by group, mean ranks, and the targets set for horizon-crucb. Writes to --out the runs,
     all numbers as policies.json, and figures as PNG and SVG. Finished runs are not run again.
+
+    Example: rising bench policies --quick --out results/bench
     """
     from rising_bandits.benchmark import FIRST_SEED, POLICIES, as_data, benchmark_plan, instances, scores
 

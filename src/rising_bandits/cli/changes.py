@@ -34,7 +34,12 @@ def delete(
     storage: StorageOption = DEFAULT,
     as_json: JsonOption = False,
 ) -> None:
-    """Delete a study with everything it was told. It cannot be brought back, so --yes is needed."""
+    """Delete a study with everything it was told. It cannot be brought back, so --yes is needed.
+
+    Removes it from the database.
+
+    Example: rising study delete team --yes
+    """
     from rising_bandits import studies
 
     if not yes:
@@ -44,17 +49,32 @@ def delete(
 
 
 def retire(name: StudyName, arms: _Arms, storage: StorageOption = DEFAULT, as_json: JsonOption = False) -> None:
-    """Stop using some arms until they are restored. What is known about them is kept."""
+    """Stop using some arms until they are restored. What is known about them is kept.
+
+    Writes the change to the database.
+
+    Example: rising study retire team cy
+    """
     _change(name, "retire", arms, storage, as_json)
 
 
 def restore(name: StudyName, arms: _Arms, storage: StorageOption = DEFAULT, as_json: JsonOption = False) -> None:
-    """Use retired arms again."""
+    """Use retired arms again.
+
+    Writes the change to the database.
+
+    Example: rising study restore team cy
+    """
     _change(name, "restore", arms, storage, as_json)
 
 
 def reset(name: StudyName, arms: _Arms, storage: StorageOption = DEFAULT, as_json: JsonOption = False) -> None:
-    """Forget the plays of some arms, because the things behind them were replaced."""
+    """Forget the plays of some arms, because the things behind them were replaced.
+
+    Writes the change to the database, where the old plays stay readable.
+
+    Example: rising study reset team bob
+    """
     _change(name, "reset", arms, storage, as_json)
 
 
@@ -69,21 +89,31 @@ def _change(name: str, what: str, arms: list[str], storage: str, as_json: bool) 
 
 def set_problem(
     name: StudyName,
-    edges: Annotated[Path | None, typer.Option(help="A CSV file of edges, as in create.")] = None,
-    source: Annotated[str | None, typer.Option(help="The node where paths begin.")] = None,
-    target: Annotated[str | None, typer.Option(help="The node where paths end.")] = None,
-    workers: Annotated[str | None, typer.Option(help="The workers, separated by commas.")] = None,
-    jobs: Annotated[str | None, typer.Option(help="The jobs, separated by commas.")] = None,
-    arms: Annotated[str | None, typer.Option(help="The arms, separated by commas.")] = None,
-    k: Annotated[int | None, typer.Option("--k", help="How many of --arms are chosen at a time.")] = None,
-    problem: Annotated[Path | None, typer.Option(help="A JSON file that holds what problem.spec() returns.")] = None,
-    reward: Annotated[str | None, typer.Option(help="How the values of the arms are combined, as in create.")] = None,
+    edges: Annotated[Path | None, typer.Option(help="A CSV file of edges, as in create; by default none.")] = None,
+    source: Annotated[str | None, typer.Option(help="The node where paths begin; by default none.")] = None,
+    target: Annotated[str | None, typer.Option(help="The node where paths end; by default none.")] = None,
+    workers: Annotated[str | None, typer.Option(help="The workers, separated by commas; by default none.")] = None,
+    jobs: Annotated[str | None, typer.Option(help="The jobs, separated by commas; by default none.")] = None,
+    arms: Annotated[str | None, typer.Option(help="The arms, separated by commas; by default none.")] = None,
+    k: Annotated[
+        int | None,
+        typer.Option("--k", help="How many of --arms are chosen at a time; no default, give it with --arms."),
+    ] = None,
+    problem: Annotated[
+        Path | None, typer.Option(help="A JSON file that holds what problem.spec() returns; by default none.")
+    ] = None,
+    reward: Annotated[
+        str | None, typer.Option(help="How the values of the arms are combined, with the defaults of create.")
+    ] = None,
     storage: StorageOption = DEFAULT,
     as_json: JsonOption = False,
 ) -> None:
     """Decide about another problem from now on. Arms with the same name stay the same arms.
 
-    Arms that the new problem lacks are forgotten. To keep what is known about them, use retire.
+    Arms that the new problem lacks are forgotten. To keep what is known about them, use retire. Writes the change to
+    the database.
+
+    Example: rising study set-problem team --arms ann,bob,cy,dee --k 2
     """
     described = make_problem(
         problem=problem, edges=edges, source=source, target=target, workers=workers, jobs=jobs, arms=arms, k=k,
@@ -103,7 +133,12 @@ def import_plays(
     storage: StorageOption = DEFAULT,
     as_json: JsonOption = False,
 ) -> None:
-    """Add plays that were made elsewhere. Plays that are imported twice count twice."""
+    """Add plays that were made elsewhere. Plays that are imported twice count twice.
+
+    Writes them to the database.
+
+    Example: rising study import-plays team plays.csv --rounds 40
+    """
     with open_study(name, storage) as study:
         count = study.import_plays(read_table(file), rounds=rounds)
     _done(as_json, name, f"{count} plays added", plays=count)
@@ -115,7 +150,10 @@ def replay(
     storage: StorageOption = DEFAULT,
     as_json: JsonOption = False,
 ) -> None:
-    """Make the decisions of a study again with another policy. Writes nothing."""
+    """Make the decisions of a study again with another policy. Writes nothing.
+
+    Example: rising study replay team 'sw-cucb(window=100)'
+    """
     with open_study(name, storage) as study:
         found = study.replay(make_policy(*parse_policy(policy)))
     if as_json:
@@ -133,7 +171,12 @@ def set_policy(
     storage: StorageOption = DEFAULT,
     as_json: JsonOption = False,
 ) -> None:
-    """Let another policy decide from now on. It learns the whole log first."""
+    """Let another policy decide from now on. It learns the whole log first.
+
+    Writes the change to the database.
+
+    Example: rising study set-policy team 'crucb(sigma=0.05)'
+    """
     from rising_bandits import policies
 
     with open_study(name, storage) as study:
@@ -150,7 +193,12 @@ def set_scale(
     storage: StorageOption = DEFAULT,
     as_json: JsonOption = False,
 ) -> None:
-    """Use another scale from now on. All values are computed again from the outcomes."""
+    """Use another scale from now on. All values are computed again from the outcomes.
+
+    Writes the change to the database.
+
+    Example: rising study set-scale team 'range(low=0, high=200, clip=True)'
+    """
     with open_study(name, storage) as study:
         study.set_scale(read_scale(scale, {}))
         shown = study.scale
@@ -163,7 +211,12 @@ def set_horizon(
     storage: StorageOption = DEFAULT,
     as_json: JsonOption = False,
 ) -> None:
-    """Set how many rounds there will be."""
+    """Set how many rounds there will be.
+
+    Writes the change to the database.
+
+    Example: rising study set-horizon team 5000
+    """
     if horizon != "none" and not horizon.isdecimal():
         raise InputError(f"horizon must be a number of rounds or 'none', got {horizon!r}")
     rounds = None if horizon == "none" else int(horizon)
@@ -178,7 +231,12 @@ def set_expiry(
     storage: StorageOption = DEFAULT,
     as_json: JsonOption = False,
 ) -> None:
-    """Set how long a decision can be told. It holds for open decisions too."""
+    """Set how long a decision can be told. It holds for open decisions too.
+
+    Writes the change to the database.
+
+    Example: rising study set-expiry team 3600
+    """
     try:
         expires = None if seconds == "none" else float(seconds)
     except ValueError:
@@ -188,6 +246,23 @@ def set_expiry(
     _done(
         as_json, name, f"decisions expire after {seconds} s" if expires else "decisions never expire", expires=expires
     )
+
+
+def set_falls(
+    name: StudyName,
+    falls: Annotated[str, typer.Argument(help="propose, reset or ignore.")],
+    storage: StorageOption = DEFAULT,
+    as_json: JsonOption = False,
+) -> None:
+    """Set what happens when an arm has fallen: a reset is proposed by show, made by the next ask, or neither.
+
+    Writes the change to the database.
+
+    Example: rising study set-falls team reset
+    """
+    with open_study(name, storage) as study:
+        study.set_falls(falls)
+    _done(as_json, name, f"falls: {falls}", falls=falls)
 
 
 def record(
@@ -200,7 +275,12 @@ def record(
     storage: StorageOption = DEFAULT,
     as_json: JsonOption = False,
 ) -> None:
-    """Learn from a decision that was made elsewhere, for example by the rule that decides today."""
+    """Learn from a decision that was made elsewhere, for example by the rule that decides today.
+
+    Writes the decision and its outcomes to the database.
+
+    Example: rising study record team ann=0.6 cy=0.5 --source today
+    """
     with open_study(name, storage) as study:
         told = {label_of(study, arm): value for arm, value in numbers_by_name("outcomes", outcomes).items()}
         super_arm = [*told, *(label_of(study, arm) for arm in unplayed or [])]
@@ -215,7 +295,10 @@ def compare(
     storage: StorageOption = DEFAULT,
     as_json: JsonOption = False,
 ) -> None:
-    """Say which earned more: the study, or a rule or source of your own. Writes nothing."""
+    """Say which earned more: the study, or a rule or source of your own. Writes nothing.
+
+    Example: rising study compare team today
+    """
     with open_study(name, storage) as study:
         found = study.compare(source, level=level)
     if as_json:
@@ -236,6 +319,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "set-scale": set_scale,
     "set-horizon": set_horizon,
     "set-expiry": set_expiry,
+    "set-falls": set_falls,
     "import-plays": import_plays,
     "delete": delete,
 }

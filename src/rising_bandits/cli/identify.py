@@ -32,14 +32,17 @@ def identify_command(
     seeds: Annotated[int, typer.Option(help="How many runs of each policy on each task and budget.")] = 20,
     first_seed: Annotated[int, typer.Option(help="The first seed.")] = 0,
     plot: Annotated[
-        Path | None, typer.Option(help="Draw the results by budget into this file, as PNG and SVG.")
+        Path | None,
+        typer.Option(help="Draw the results by budget into this file, as PNG and SVG; by default no figure."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Measure how often policies recommend the best super arm after a budget of rounds.
 
     The best super arm is the one with the largest reward after as many plays of every arm as the budget has rounds.
-    Policies that need sigma get the task's value.
+    Policies that need sigma get the task's value. Prints a table. Writes nothing, except a figure with --plot.
+
+    Example: rising identify identify-models --policy r-sr --policy r-ucbe --budget 1000 --seeds 20
     """
     cells = [
         (name, text, rounds)

@@ -2,31 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
-import re
-from typing import Any
-
 import typer
 
 from rising_bandits.cli.output import out, print_json, print_table
-from rising_bandits.policies import BaseArmPolicy, Policy, SuperArmPolicy, classes
-
-
-def describe(kind: type[Policy]) -> dict[str, Any]:
-    """What a policy's class says about itself."""
-    level = "base arms" if issubclass(kind, BaseArmPolicy) else "super arms"
-    if not issubclass(kind, BaseArmPolicy | SuperArmPolicy):
-        level = "–"
-    first = inspect.cleandoc(kind.__doc__ or "").split("\n\n")[0]
-    return {
-        "policy": kind.name,
-        "title": kind.title or kind.name,
-        "class": kind.__name__,
-        "acts_on": level,
-        "parameters": {name: one.default for name, one in inspect.signature(kind).parameters.items()},
-        # Without the marks of reStructuredText.
-        "description": re.sub(r":math:|[`*]", "", " ".join(first.split())),
-    }
+from rising_bandits.policies import classes
+from rising_bandits.policies.catalogue import describe
 
 
 def policies(
@@ -35,6 +15,8 @@ def policies(
     """List the policies, what they act on, and their parameters with defaults.
 
     Writes no files.
+
+    Example: rising policies --json
     """
     rows = [describe(kind) for kind in classes().values()]
     if as_json:

@@ -37,6 +37,8 @@ def reproduce(
 
     Prints the claims and an index of the paper: every figure, table, theorem, lemma and corollary with its verdict.
     Writes the runs, the figures, CSV tables and report.html to --out. Finished runs are not run again.
+
+    Example: rising reproduce --only path-easy --out results/path-easy
     """
     from rising_bandits.reproduction.reproduce import plan_of
     from rising_bandits.reproduction.reproduce import reproduce as run

@@ -19,6 +19,7 @@ from rising_bandits.cli.sweeps import SCHEDULER, TRUST, engine
 from rising_bandits.errors import InputError
 from rising_bandits.experiments import Plan, RunSpec, StoredRun, identity, read_run, run_plan, seeds_of, summarise
 from rising_bandits.experiments import shard as shard_of
+from rising_bandits.simulation.noise import contradicted
 
 DEFAULT_OUT = Path("results/run")
 _SMALL = 10.0
@@ -69,7 +70,9 @@ def run(
     ] = None,
     delay: Annotated[
         str | None,
-        typer.Option(help="How many rounds later outcomes are known: a number, or geometric(20) for a mean of 20."),
+        typer.Option(
+            help="Rounds until outcomes are known: a number, or geometric(20) for a mean of 20; by default none."
+        ),
     ] = None,
     out_folder: Annotated[
         Path | None, typer.Option("--out", help="Folder for results and figures; by default results/run.")
@@ -78,18 +81,20 @@ def run(
     scheduler: Annotated[str | None, typer.Option(help=SCHEDULER)] = None,
     shard: Annotated[
         str | None,
-        typer.Option(help="Run only a part of the plan, such as 3/16; rising collect joins the folders of the parts."),
+        typer.Option(help="Run a part of the plan, such as 3/16; rising collect joins the parts. By default all."),
     ] = None,
     plot: Annotated[bool, typer.Option("--plot", help="Also draw each task and its regret, as PNG and SVG.")] = False,
     pdf: Annotated[bool, typer.Option("--pdf", help="Draw PDF files instead of PNG and SVG.")] = False,
-    log: Annotated[str, typer.Option(help="Logarithmic axes of the regret: x, y or xy.")] = "",
+    log: Annotated[str, typer.Option(help="Logarithmic axes of the regret: x, y or xy; by default none.")] = "",
     width: Annotated[float, typer.Option(help="The width of the regret figure in inches; 3.4 fits a column.")] = 6.4,
     film: Annotated[
         bool, typer.Option("--film", help="Also make an animation (GIF) of the first seed of each policy.")
     ] = False,
     repeat: Annotated[
         Path | None,
-        typer.Option(help="A result file: repeat its run and compare every number. Exits with 1 if one differs."),
+        typer.Option(
+            help="A result file: repeat its run and compare every number. Exits with 1 if one differs. By default none."
+        ),
     ] = None,
     trust: Annotated[list[str] | None, typer.Option(help=TRUST)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
@@ -99,6 +104,8 @@ def run(
     Writes one file per run to the sub-folder runs of --out, settings.json with the settings of all runs, and the plan
     as plan.toml. Finished runs are not run again, and a run that was stopped continues from its last checkpoint. By
     default the six policies of the paper run with five seeds.
+
+    Example: rising run path-easy --policy crucb --policy sw-cucb --seeds 5 --out results/first --plot
     """
     if repeat is not None:
         if tasks or policy or horizon is not None:
@@ -223,9 +230,15 @@ def report_runs(
             for policy, first in firsts.items():
                 film = re.sub(r"[^A-Za-z0-9.-]+", "-", f"film-{file}-{policy}").strip("-")
                 figures.append(animate_run(first, out_folder / f"{film}.gif"))
+    doubts = _doubts(runs)
     if as_json:
         print_json(
-            {"out": str(out_folder), "rows": [asdict(row) for row in rows], "figures": [str(f) for f in figures]}
+            {
+                "out": str(out_folder),
+                "rows": [asdict(row) for row in rows],
+                "figures": [str(f) for f in figures],
+                "warnings": [f"{world}, {policy}: {text}" for (world, policy), text in doubts.items()],
+            }
         )
         return
     for name in dict.fromkeys(row.task for row in rows):
@@ -247,9 +260,24 @@ def report_runs(
             ],
             6,
         )
+        for (world, policy), text in doubts.items():
+            if world == name:
+                out.print(f"warning: {policy}: {text}", soft_wrap=True, markup=False)
     out.print(f"\nresults: {out_folder}/runs, settings: {out_folder}/settings.json", soft_wrap=True)
     for path in figures:
         out.print(f"figure: {path}", soft_wrap=True)
+
+
+def _doubts(runs: Sequence[StoredRun]) -> dict[tuple[str, str], str]:
+    """For each task and policy whose first run contradicts the sigma that the policy was told: what contradicts it."""
+    found = {}
+    for (world, policy), run in {(run.spec.world, run.label): run for run in reversed(runs)}.items():
+        sigma = run.spec.parameters.get("sigma")
+        if isinstance(sigma, int | float) and run.plays_at.shape[1]:
+            doubt = contradicted(run.spec.make_task(), run.spec.seed, run.plays_at[-1], float(sigma))
+            if doubt is not None:
+                found[world, policy] = str(doubt)
+    return found
 
 
 def _shown(runs: Sequence[StoredRun]) -> dict[str, str]:

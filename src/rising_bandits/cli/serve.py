@@ -11,11 +11,12 @@ import typer
 from rising_bandits.cli.output import console, out, print_json, print_table
 from rising_bandits.errors import InputError
 
-app = typer.Typer(
-    invoke_without_command=True,
-    help="Serve the studies of a database over HTTP, with a web page. The token is read from RISING_TOKEN.",
+app = typer.Typer(invoke_without_command=True)
+token = typer.Typer(
+    no_args_is_help=True,
+    help="Make tokens that allow only some things with some studies.\n\n"
+    "Writes the file --tokens.\n\nExample: rising serve token list",
 )
-token = typer.Typer(no_args_is_help=True, help="Make tokens that allow only some things with some studies.")
 app.add_typer(token, name="token")
 _Tokens = Annotated[
     Path | None,
@@ -49,10 +50,13 @@ def serve(
     port: Annotated[int, typer.Option(help="The port to listen at; 0 for any free one.", min=0, max=65535)] = 8765,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(help="A host name under which the service is reached; others are refused. Can be repeated."),
+        typer.Option(help="A host name of the service; others are refused. Can be given several times."),
     ] = None,
     power_safe: Annotated[
-        bool, typer.Option("--power-safe", help="Answer only when the data is on disk, as SQLite else does later.")
+        bool,
+        typer.Option(
+            "--power-safe", help="Answer only after the data is on disk; otherwise SQLite may write it a moment later."
+        ),
     ] = False,
     rate: Annotated[
         float, typer.Option(help="The most requests a second with one token; 0 for no limit.", min=0)
@@ -63,7 +67,10 @@ def serve(
 ) -> None:
     """Serve the studies of a database over HTTP, with a web page.
 
-    Without tokens it listens on this machine only. SIGTERM and Ctrl-C let requests that are underway finish.
+    The token is read from RISING_TOKEN; more of them are in the file --tokens. Without tokens the service listens on
+    this machine only. Writes to the database --storage. SIGTERM and Ctrl-C let requests that are underway finish.
+
+    Example: rising serve --storage sqlite:///studies.db --port 8765
     """
     if context.invoked_subcommand is not None:
         return
@@ -80,16 +87,21 @@ def serve(
 
 @token.command("create")
 def create_token(
-    study: Annotated[list[str], typer.Option(help="A study that it is for; '*' for all. Can be repeated.")],
+    study: Annotated[list[str], typer.Option(help="A study that it is for; '*' for all. Can be given several times.")],
     can: Annotated[
         str,
         typer.Option(help="What it allows, separated by commas: read, ask, tell, change, create, delete, storage."),
     ],
-    name: Annotated[str | None, typer.Option(help="Its name, for lists and logs; by default made up.")] = None,
+    name: Annotated[str | None, typer.Option(help="Its name, for lists and logs; by default a random one.")] = None,
     tokens: _Tokens = None,
     as_json: _Json = False,
 ) -> None:
-    """Make a token and print it. Only its hash is kept, so note it now."""
+    """Make a token and print it.
+
+    Writes its hash to the file --tokens. The token itself is kept nowhere, so note it now.
+
+    Example: rising serve token create --study team --can read,ask,tell --name shop
+    """
     import secrets
 
     from rising_bandits.serve import tokens as kept
@@ -107,7 +119,12 @@ def create_token(
 
 @token.command("list")
 def list_tokens(tokens: _Tokens = None, as_json: _Json = False) -> None:
-    """List the tokens by name, with what they allow."""
+    """List the tokens by name, with what they allow.
+
+    Writes nothing.
+
+    Example: rising serve token list
+    """
     from rising_bandits.serve import tokens as kept
 
     found = kept.listed(_path(tokens))
@@ -127,7 +144,12 @@ def list_tokens(tokens: _Tokens = None, as_json: _Json = False) -> None:
 
 @token.command("revoke")
 def revoke_token(name: Annotated[str, typer.Argument(help="The name of the token.")], tokens: _Tokens = None) -> None:
-    """Forget a token. A running service refuses it within a second."""
+    """Forget a token.
+
+    Removes it from the file --tokens. A running service refuses it within a second. Writes nothing else.
+
+    Example: rising serve token revoke shop
+    """
     from rising_bandits.serve import tokens as kept
 
     if not name:

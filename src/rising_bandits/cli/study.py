@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="Make decisions for a live system: ask for a decision, then tell its outcomes. A database keeps both.",
+    help="Make decisions for a live system: ask for a decision, then tell its outcomes.\n\n"
+    "Writes both to a database, by default the file studies.db in the current folder.\n\n"
+    "Example: rising study create team --arms ann,bob,cy --k 2",
 )
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 StudyName = Annotated[str, typer.Argument(help="The name of the study.")]
@@ -68,24 +70,38 @@ def create(
     ] = None,
     edges: Annotated[
         Path | None,
-        typer.Option(help="For paths or spanning trees: a CSV file with a line node,node or node,node,name per edge."),
+        typer.Option(
+            help="For paths or spanning trees: a CSV file with lines node,node or node,node,name; by default none."
+        ),
     ] = None,
     source: Annotated[
-        str | None, typer.Option(help="The node where paths begin. Without --source and --target: spanning trees.")
+        str | None,
+        typer.Option(
+            help="The node where paths begin. By default none: without --source and --target, spanning trees."
+        ),
     ] = None,
-    target: Annotated[str | None, typer.Option(help="The node where paths end.")] = None,
+    target: Annotated[str | None, typer.Option(help="The node where paths end; by default none.")] = None,
     workers: Annotated[
-        str | None, typer.Option(help="For matchings: the workers, separated by commas, such as ann,bob.")
+        str | None,
+        typer.Option(help="For matchings: the workers, separated by commas, such as ann,bob; by default none."),
     ] = None,
     jobs: Annotated[
-        str | None, typer.Option(help="For matchings: the jobs, separated by commas, such as cats,cars,maps.")
+        str | None,
+        typer.Option(help="For matchings: the jobs, separated by commas, such as cats,cars,maps; by default none."),
     ] = None,
     arms: Annotated[
-        str | None, typer.Option(help="For choosing --k of many: the arms, separated by commas, such as ann,bob,cy.")
+        str | None,
+        typer.Option(
+            help="For choosing --k of many: the arms, separated by commas, such as ann,bob,cy; by default none."
+        ),
     ] = None,
-    k: Annotated[int | None, typer.Option("--k", help="How many of --arms are chosen at a time.")] = None,
+    k: Annotated[
+        int | None,
+        typer.Option("--k", help="How many of --arms are chosen at a time; no default, give it with --arms."),
+    ] = None,
     problem: Annotated[
-        Path | None, typer.Option(help="For any problem: a JSON file that holds what problem.spec() returns.")
+        Path | None,
+        typer.Option(help="For any problem: a JSON file that holds what problem.spec() returns; by default none."),
     ] = None,
     reward: Annotated[
         str | None,
@@ -110,10 +126,12 @@ def create(
         float | None,
         typer.Option(
             help="For outcomes from 0 on without an upper limit, where low ones are good: the outcome whose value is "
-            "one half. Replaces --low and --high."
+            "one half. Replaces --low and --high; by default not used."
         ),
     ] = None,
-    unit: Annotated[str | None, typer.Option(help="The unit of outcomes in reports, such as ms.")] = None,
+    unit: Annotated[
+        str | None, typer.Option(help="The unit of outcomes in reports, such as ms; by default none.")
+    ] = None,
     expires: Annotated[
         float | None,
         typer.Option(help="Seconds after which the outcomes of a decision are no longer accepted; by default never."),
@@ -134,6 +152,9 @@ def create(
     spread: Annotated[
         bool, typer.Option("--spread", help="Decisions that are open at the same time should differ.")
     ] = False,
+    falls: Annotated[
+        str, typer.Option(help="What happens when an arm has fallen: propose a reset, reset, or ignore.")
+    ] = "propose",
     seed: Annotated[int | None, typer.Option(help="The seed of random choices; by default a random one.")] = None,
     storage: StorageOption = DEFAULT,
     as_json: JsonOption = False,
@@ -142,6 +163,8 @@ def create(
 
     Describe the problem by one of --edges, --workers, --arms and --problem. Writes the study to the database --storage,
     by default the file studies.db in the current folder.
+
+    Example: rising study create team --arms ann,bob,cy --k 2
     """
     from rising_bandits import studies
 
@@ -168,6 +191,7 @@ def create(
         prior=_by_label(described, "prior", prior),
         least=_by_label(described, "least", least),
         spread=spread,
+        falls=falls,
         seed=seed,
     )
     if as_json:
@@ -192,6 +216,10 @@ def ask(
         list[str] | None,
         typer.Option(help="An arm, worker, job or node that may not be used this time. Can be given several times."),
     ] = None,
+    among: Annotated[
+        str | None,
+        typer.Option(help="Of several families of super arms, the one to choose from, such as 'a->d'; by default all."),
+    ] = None,
     metadata: Annotated[
         list[str] | None,
         typer.Option(help="Something to find again beside the decision, as 'NAME=TEXT'. Can be given several times."),
@@ -203,11 +231,13 @@ def ask(
     """Ask a study for its next decision.
 
     Prints the number of the decision and its arms, and writes the decision to the database.
+
+    Example: rising study ask team --unavailable cy
     """
     study = open_study(name, storage)
     said = dict(text.partition("=")[::2] for text in metadata or [])
     off = [label_of(study, text) for text in unavailable or []]
-    decisions = study.ask(1 if n is None else n, unavailable=off, metadata=said)
+    decisions = study.ask(1 if n is None else n, unavailable=off, among=among, metadata=said)
     if as_json:
         print_json({"decisions": [_as_dict(decision, explain) for decision in decisions]})
         return
@@ -242,6 +272,8 @@ def tell(
 
     Writes them to the database. Arms that are left out count as not played, unless --more is given. Telling the same
     again changes nothing.
+
+    Example: rising study tell team 1 ann=0.7 bob=0.4
     """
     study = open_study(name, storage)
     told = {label_of(study, arm): value for arm, value in numbers_by_name("outcomes", outcomes or []).items()}
@@ -271,6 +303,8 @@ def show(
     """Show what a study has learnt about its arms, or why it made a decision.
 
     Prints a table. Writes nothing, except a figure with --plot.
+
+    Example: rising study show team --decision 1
     """
     from rising_bandits.studies.reports.explain import HEADINGS
 
@@ -309,10 +343,14 @@ def show(
             "horizon_passed": settings.passed,
             "expires": settings.expires,
             "spread": settings.spread,
+            "falls": settings.falls,
             "least": {names.get(key, str(key)): share for key, share in settings.least},
             "shares": dict(settings.shares),
             "clipped": {str(label): count for label, count in study.clipped().items()},
         }
+        noticed, doubt = study.fallen(), study.contradiction()
+        facts["fallen"] = [{**change.__dict__, "label": str(change.label)} for change in noticed]
+        facts["contradiction"] = None if doubt is None else str(doubt)
         if as_json:
             print_json({**facts, "arms": [dict(arm.__dict__) for arm in known], "figures": written})
         else:
@@ -329,6 +367,8 @@ def show(
                 expiry = f"decisions expire after {settings.expires:g} s"
             clipped = f", {sum(facts['clipped'].values())} outcomes clipped" if facts["clipped"] else ""
             out.print(f"{settings.scale!r}, {horizon}, {expiry}{clipped}", soft_wrap=True)
+            for said in [*noticed, *([] if doubt is None else [doubt])]:
+                out.print(f"note: {said}", soft_wrap=True)
     if not as_json:
         for path in written:
             out.print(f"figure: {path}", soft_wrap=True)
@@ -345,7 +385,10 @@ def export(
     storage: StorageOption = DEFAULT,
     as_json: JsonOption = False,
 ) -> None:
-    """Write a study to a file: its whole log, which import reads again, or with --history its outcomes."""
+    """Write a study to a file: its whole log, which import reads again, or with --history its outcomes.
+
+    Example: rising study export team team.jsonl
+    """
     study = open_study(name, storage)
     if history:
         study.export_history(file)
@@ -364,7 +407,12 @@ def import_study(
     storage: StorageOption = DEFAULT,
     as_json: JsonOption = False,
 ) -> None:
-    """Create a study from an exported file. Writes it to the database."""
+    """Create a study from an exported file.
+
+    Writes it to the database.
+
+    Example: rising study import team.jsonl --name copy
+    """
     from rising_bandits import studies
 
     study = studies.load(file, name, storage=storage)
@@ -376,7 +424,10 @@ def import_study(
 
 @app.command("list")
 def list_studies(storage: StorageOption = DEFAULT, as_json: JsonOption = False) -> None:
-    """List the names of the studies in a database. Writes nothing."""
+    """List the names of the studies in a database. Writes nothing.
+
+    Example: rising study list
+    """
     from rising_bandits import studies
 
     found = studies.names(storage=storage)

@@ -18,7 +18,7 @@ from rising_bandits.errors import InputError
 
 SCHEDULER = (
     "The address of a Dask scheduler, such as tcp://host:8786, to run on its workers; or local for a Dask cluster of "
-    "--workers processes on this machine. Needs the extra dask."
+    "--workers processes on this machine. By default processes of this command. Needs the extra dask."
 )
 TRUST = (
     "A module of your own that a result file or plan file may name. Nothing else that a file names is imported. Can be "
@@ -45,7 +45,10 @@ def collect(
 ) -> None:
     """Join the results of several folders, such as those of rising run --shard, in one.
 
-    The given folders are only read. A run that is in several of them must be the same in all.
+    The given folders are only read. A run that is in several of them must be the same in all. Writes the runs and their
+    settings to --out.
+
+    Example: rising collect results/part-1 results/part-2 --out results/whole
     """
     from rising_bandits.experiments import collect as join
 
@@ -78,14 +81,20 @@ def compare(
         typer.Option(help="Also write the table to a .csv, .tex or .md file. Can be given several times."),
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option(help="Also draw the mean ranks with their critical difference to this file.")
+        Path | None,
+        typer.Option(
+            help="Also draw the mean ranks with their critical difference to this file; by default no figure."
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Compare policies with a baseline on shared worlds, by paired differences.
 
     Prints for each policy and task the mean difference with its interval, the p-value corrected by Holm, the effect
-    size and how often the policy had less; then mean ranks with the critical difference of Nemenyi's test.
+    size and how often the policy had less; then mean ranks with the critical difference of Nemenyi's test. Writes
+    nothing, except files with --save and --plot.
+
+    Example: rising compare results/first --baseline sw-cucb --save comparison.md
     """
     from rising_bandits.experiments import compare as comparison
 

@@ -12,7 +12,12 @@ from rising_bandits.cli.output import out, print_json, print_table
 from rising_bandits.errors import InputError
 from rising_bandits.experiments.plan import make_task
 
-app = typer.Typer(no_args_is_help=True, help="Bounds and optima of tasks, and diagnostics of your own logs.")
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Bounds and optima of tasks, and diagnostics of your own logs.\n\n"
+    "Prints numbers. Writes nothing, except a figure where it is asked for one.\n\n"
+    "Example: rising theory bounds path-easy toy",
+)
 _Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
@@ -34,6 +39,8 @@ def bounds(
     """Compute the upper bound of Theorem 3 on the regret of CRUCB.
 
     Prints for each task the bound, its terms, and the trivial bound L·T. Writes no files.
+
+    Example: rising theory bounds path-easy toy
     """
     from rising_bandits.theory import upper_bound
 
@@ -68,6 +75,8 @@ def optimum(
     """Find the best constant super arm of a task and its expected reward; with --exact also the best policy.
 
     Writes no files.
+
+    Example: rising theory optimum path-easy
     """
     from rising_bandits.theory import optimal_constant, optimal_policy
 
@@ -102,6 +111,8 @@ def diagnose(
     """Diagnose logged outcomes: whether each arm rises, is concave or has levelled off, and how noisy it is.
 
     Prints a summary. Writes nothing, except a figure with --plot.
+
+    Example: rising theory diagnose outcomes.csv --plot arms.png
     """
     from rising_bandits.theory import diagnose as ask
 

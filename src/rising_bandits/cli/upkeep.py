@@ -16,6 +16,8 @@ def check(storage: StorageOption = DEFAULT, as_json: JsonOption = False) -> None
 
     Every event is compared with its checksum. Writes nothing. Exits with code 1 if something is wrong, and names the
     places.
+
+    Example: rising study check --storage sqlite:///studies.db
     """
     from rising_bandits import studies
 
@@ -35,7 +37,9 @@ def backup(
 ) -> None:
     """Copy a database of studies to a SQLite file, also while it is in use.
 
-    The copy is as of one moment, and is checked before it appears under its name.
+    The copy is as of one moment, and is checked before it appears under its name. Writes one file.
+
+    Example: rising study backup copies/monday.db
     """
     from rising_bandits import studies
 

@@ -20,6 +20,8 @@ def view(
     """Show results as a page: regret with bands, comparisons, the report and its figures.
 
     Serves the page on this machine until Ctrl-C. Writes nothing.
+
+    Example: rising view results/first
     """
     from rising_bandits._extras import require
 

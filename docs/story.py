@@ -1,0 +1,65 @@
+"""Draw the picture of the README: a route that gets better with practice, and two policies that choose it.
+
+python docs/story.py      writes docs/images/story.png
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+import rising_bandits as rb
+from rising_bandits.cli.demo import commute
+from rising_bandits.plots import style
+
+IMAGES = Path(__file__).parent / "images"
+KNOWN, LEARNT = "#777777", "#D55E00"
+
+
+def draw(path: Path) -> list[Path]:
+    """Draw the roads, how good they become, and what two policies earn."""
+    task = commute()
+    best = rb.optimal_constant(task)
+    with style.figures(11.0, 3.3, widths=(1.0, 1.0, 1.35)) as (drawing, (roads, curves, days)):
+        places = {"home": (0.0, 0.5), "bridge": (0.5, 1.0), "tunnel": (0.5, 0.0), "work": (1.0, 0.5)}
+        for by, colour in (("bridge", KNOWN), ("tunnel", LEARNT)):
+            across, up = zip(places["home"], places[by], places["work"], strict=True)
+            roads.plot(across, up, color=colour, linewidth=4, zorder=1)
+        for name, (x, y) in places.items():
+            roads.scatter([x], [y], s=1500, color="white", edgecolor="#444444", zorder=2)
+            roads.text(x, y, name, ha="center", va="center", zorder=3)
+        roads.set(xlim=(-0.2, 1.2), ylim=(-0.3, 1.3))
+        roads.axis("off")
+        roads.set_title("Choose a route every day")
+
+        plays = np.arange(600)
+        known, learnt = task.curves[0], task.curves[2]
+        curves.plot(plays, known(plays), color=KNOWN, linewidth=2.4)
+        curves.plot(plays, learnt(plays), color=LEARNT, linewidth=2.4)
+        curves.text(590, 0.57, "bridge", color=KNOWN, ha="right", va="top")
+        curves.text(590, 0.91, "tunnel", color=LEARNT, ha="right", va="bottom")
+        curves.set(xlabel="times taken", ylabel="how good a road is", ylim=(0, 1))
+        curves.set_title("The tunnel needs practice")
+
+        compared = ((rb.policies.recommended(task.problem, task.horizon), "#009E73"), (rb.SWCUCB(), "#0072B2"))
+        ends = []
+        for policy, colour in compared:
+            run = rb.simulate(task, policy, seed=0)
+            share = 100 * run.regret / best.total
+            days.plot(run.rounds, share, color=colour, linewidth=2.4)
+            ends.append((share[-1], type(policy).title or type(policy).name, colour))
+        for share, name, colour in ends:
+            days.text(task.horizon * 1.02, share, f"{name}\nlost {share:.0f}%", color=colour, va="center")
+        days.axhline(0, color="#444444", linewidth=0.8)
+        days.set(xlabel="day", ylabel="lost so far, % of the optimum", xlim=(0, task.horizon * 1.38))
+        days.set_xticks([0, 500, 1000, 1500])
+        days.set_title("Who looks ahead loses less")
+        return style.save(drawing, path)
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        made = draw(Path(folder) / "story.png")
+        (IMAGES / "story.png").write_bytes(made[0].read_bytes())

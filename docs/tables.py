@@ -1,0 +1,133 @@
+"""Records for tables that need more than a data file: ``{results} tables:name`` on a page calls the function ``name``.
+
+Each function returns a list of records, which the directive shows like those of a file (`docs/_ext/results.py`).
+`tests/test_docs_tables.py` checks the numbers that the text around these tables relies on.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+DATA = Path(__file__).parent / "data"
+Records = list[dict[str, Any]]
+
+
+def antmaze_parts() -> Records:
+    """What each change of the agent is worth: a row a change, three seeds side by side."""
+    rows = json.loads((DATA / "antmaze-parts.json").read_text(encoding="utf-8"))["rows"]
+
+    def side_by_side(change: str, field: str, form: str, missing: str) -> str:
+        found = [row[field] for row in rows if row["change"] == change]
+        return ", ".join(missing if value is None else format(value, form) for value in found)
+
+    return [
+        {
+            "change": change,
+            "walks from episode": side_by_side(change, "walks from", "", "never"),
+            "success at the bottleneck": side_by_side(change, "1->4", ".0%", "–"),
+            "torques at their limits": side_by_side(change, "torques", ".0%", "–"),
+        }
+        for change in dict.fromkeys(row["change"] for row in rows)
+    ]
+
+
+def antmaze_presets() -> Records:
+    """Earlier presets: on how many seeds both edges ended above half, and the bottleneck for each seed."""
+    rows = json.loads((DATA / "antmaze-presets.json").read_text(encoding="utf-8"))["rows"]
+
+    def preset(row: dict[str, Any]) -> tuple[float, float, bool]:
+        return row["feel"], row["random_share_end"], row["seed"] > 4
+
+    made = []
+    for one in dict.fromkeys(map(preset, rows)):
+        mine = [row for row in rows if preset(row) == one]
+        good = sum(min(row["0->1"], row["1->4"]) > 0.5 for row in mine)
+        made.append(
+            {
+                "feels walls up to": one[0],
+                "last share of random actions": one[1],
+                "seeds": "other seeds" if one[2] else "the seeds on which it was chosen",
+                "both edges above half": f"{good} of {len(mine)}",
+                "success at the bottleneck": ", ".join(f"{row['1->4']:.0%}" for row in mine),
+            }
+        )
+    return made
+
+
+def antmaze_given_up() -> Records:
+    """Indices of CRUCB with seed 10 in the easy maze, when it left the good paths for good."""
+    import rising_bandits as rb
+    from rising_bandits.antmaze import read_result
+
+    crucb = read_result(DATA / "antmaze" / "easy-crucb-10.npz")
+    paths = crucb.record.paths
+    left = max(episode for episode, path in enumerate(paths, 1) if path != paths[-1])
+    met = []
+    for edge in range(len(crucb.maze.labels)):
+        episodes, outcomes = crucb.record.outcomes(edge)
+        met.append(outcomes[episodes <= left])
+    indices = {}
+    for upward in (False, True):
+        policy = rb.CRUCB(epsilon=0.25, sigma=1e-4, upward=upward)
+        policy.start(crucb.maze.problem)
+        policy.absorb(0, [], rounds=left)
+        for edge, outcomes in enumerate(met):
+            policy.absorb(edge, outcomes)
+        indices[upward] = policy.indices()
+    return [
+        {
+            "edge": label.replace("->", "→"),
+            "episode": left,
+            "successes": int((met[edge] > 0).sum()),
+            "tries": len(met[edge]),
+            "index": float(indices[False][edge]),
+            "upward": float(indices[True][edge]),
+        }
+        for edge, label in enumerate(crucb.maze.labels)
+    ]
+
+
+def antmaze_borrowed() -> Records:
+    """How many edges of the recorded mazes borrow the curve of all edges together."""
+    from rising_bandits.antmaze import COMPLEX, EASY
+    from rising_bandits.problems import recorded
+
+    made = []
+    for maze in (EASY, COMPLEX):
+        borrowed = [edge["borrowed"] for edge in recorded.read(f"antmaze-{maze.name}")["edges"]]
+        for kind in ("passable", "reachable"):
+            among = [taken for taken, yes in zip(borrowed, getattr(maze, kind), strict=True) if yes]
+            made.append({"maze": maze.name, "edges that are": kind, "number": len(among), "borrowed": sum(among)})
+    return made
+
+
+def proof_of_theorem_5() -> Records:
+    """What two steps of the proof claim, and what is true, for several exponents."""
+    from rising_bandits.theory import instances
+    from rising_bandits.theory.proofs import second_step
+
+    made = []
+    for c in (1.2, 1.4, 1.6, 1.8):
+        first, second = instances.paper_step(100_000, c), second_step(100_000, c)
+        made.append(
+            {"c": c, "claimed": first.claimed, "real": first.real, "exact": second.exact, "printed": second.printed}
+        )
+    return made
+
+
+def concentration() -> Records:
+    """How often some estimate is further from its mean than its bonus, for two bonuses."""
+    from rising_bandits.theory import checks
+
+    paper, program = checks.concentration(constant=30.0), checks.concentration(constant=4.0)
+    return [
+        {
+            "round": int(program.rounds[place]),
+            "allowed": float(program.allowed[place]),
+            "paper": float(paper.frequency[place]),
+            "program": float(program.frequency[place]),
+        }
+        for place in (0, 6, 12, 18, 23)
+    ]

@@ -1,0 +1,52 @@
+"""``rising demo`` as a newcomer runs it, and what the short lists cost."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from html.parser import HTMLParser
+
+import rising_bandits as rb
+from rising_bandits.cli.demo import commute
+
+
+def test_the_demo_ends_in_a_page_and_its_numbers_are_those_of_a_simulation(run, tmp_path, capsys):
+    page = tmp_path / "new" / "demo.html"
+    assert run("demo", "--out", page, "--json") == 0
+    data = json.loads(capsys.readouterr().out)
+    text = page.read_text(encoding="utf-8")
+    HTMLParser().feed(text)
+    assert "<svg" in text
+    assert "http" not in text
+    assert "<script" not in text
+    task = commute()
+    again = rb.simulate(task, rb.SWCUCB(), seed=0)
+    ours, window = data["rows"]
+    assert window["regret"] == float(again.regret[-1])
+    # The story: who looks ahead practises the tunnel earlier and loses less.
+    assert ours["regret"] < window["regret"] / 2
+    assert ours["days_in_the_tunnel"] > window["days_in_the_tunnel"]
+    assert run("demo", "--out", page) == 0
+    assert str(page) in capsys.readouterr().out.replace("\n", "")
+
+
+def test_the_demo_needs_no_extra(tmp_path):
+    code = (
+        "import sys\n"
+        "for name in ('numba', 'matplotlib', 'pandas', 'pyarrow'): sys.modules[name] = None\n"
+        "from rising_bandits.cli import main\n"
+        f"main(['demo', '--out', {str(tmp_path / 'demo.html')!r}])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "demo.html").exists()
+
+
+def test_rising_alone_shows_examples_and_tasks_have_descriptions(run, capsys):
+    run("--help")
+    assert "rising demo" in " ".join(capsys.readouterr().out.split())
+    assert run("tasks") == 0
+    text = capsys.readouterr().out
+    for name in rb.tasks.names():
+        assert f"{name}: {rb.tasks.get(name).description}" in text

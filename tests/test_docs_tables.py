@@ -1,0 +1,148 @@
+"""Tables of the documentation: the directive against plain loops, and the numbers that texts rely on."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+DATA = ROOT / "docs" / "data"
+
+
+def module(path: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"docs_{Path(path).stem}", ROOT / "docs" / path)
+    assert spec is not None
+    assert spec.loader is not None
+    found = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = found
+    spec.loader.exec_module(found)
+    return found
+
+
+@pytest.fixture(scope="module")
+def results() -> ModuleType:
+    return module("_ext/results.py")
+
+
+@pytest.fixture(scope="module")
+def tables() -> ModuleType:
+    return module("tables.py")
+
+
+def test_a_pivot_has_every_number_of_the_file_at_its_place(results):
+    records, command = results.load("tasks.json", "groups")
+    assert command.startswith("rising bench policies")
+    grid = results.pivoted(records, "group as task", "policy", "mean", ".3%", best="least")
+    plain = {(row["group"], row["policy"]): row["mean"] for row in records}
+    policies = list(dict.fromkeys(row["policy"] for row in records))
+    assert grid.headings[0] == "task"
+    for place, row in enumerate(grid.rows):
+        assert row[1:] == [f"{plain[row[0], policy]:.3%}" for policy in policies]
+        least = min(plain[row[0], policy] for policy in policies)
+        assert {row[column] for line, column in grid.best if line == place} == {f"{least:.3%}"}
+
+
+def test_a_list_follows_its_filter_and_order(results):
+    records, _ = results.load("antmaze-replay.json", "rows")
+    kept = results.chosen(records, "task = antmaze-easy | policy = crucb, oracle, sw-ts", "-regret")
+    assert [row["policy"] for row in kept] == ["crucb", "sw-ts", "oracle"]
+    grid = results.listed(kept, "policy | regret as mean regret", "text | .2f")
+    assert grid.headings == ["policy", "mean regret"]
+    assert grid.rows == [
+        ["CRUCB" if row["policy"] == "crucb" else grid.rows[i][0], f"{row['regret']:.2f}"] for i, row in enumerate(kept)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda r: r.load("tasks.json", "nothing"), "no part 'nothing'"),
+        (lambda r: r.load("tables:nothing"), "no function 'nothing'"),
+        (lambda r: r.chosen([{"a": 1}], "a = 2"), "no record fits"),
+        (lambda r: r.listed([{"a": 1}], "b"), "no field 'b'"),
+        (lambda r: r.listed([{"a": 1}], "a", ".1f | .1f"), "one entry for each"),
+        (lambda r: r.pivoted([{"a": 1, "b": 2, "c": 3}], "a", "b", "c", only="7"), "no record has b '7'"),
+        (lambda r: r.pivoted([{"a": 1, "b": 2, "c": 3}] * 2, "a", "b", "c"), "two records"),
+    ],
+)
+def test_an_option_that_does_not_fit_fails_the_build(results, call, words):
+    with pytest.raises(results.TableError, match=words):
+        call(results)
+
+
+def test_every_function_of_tables_is_used_on_a_page(tables):
+    pages = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs").rglob("*.md"))
+    used = set(re.findall(r"\{results\} tables:(\w+)", pages))
+    mine = {
+        name
+        for name, one in vars(tables).items()
+        if callable(one) and getattr(one, "__module__", "") == tables.__name__
+    }
+    assert used == mine
+
+
+def test_the_examples_say_what_their_files_say():
+    measure = module("measure.py")
+    stored = json.loads((DATA / "examples.json").read_text(encoding="utf-8"))["rows"]
+    # The shortest horizon of one example is measured again.
+    assert measure.compared("planning", (2_000,)) == [
+        row for row in stored if row["example"] == "planning" and row["rounds"] == 2_000
+    ]
+
+    def best(example: str, rounds: int, field: str) -> str:
+        rows = [row for row in stored if row["example"] == example and row["rounds"] == rounds]
+        return max(rows, key=lambda row: row[field])["policy"]
+
+    # docs/examples/*.md say when not to use CRUCB; these are the numbers behind the sentences.
+    assert best("crowdsourcing", 2_000, "mean") == "best so far"
+    assert {best("crowdsourcing", rounds, "mean") for rounds in (20_000, 100_000)} == {"HorizonCRUCB"}
+    assert best("planning", 2_000, "mean") == "best so far"
+    assert best("planning", 20_000, "mean") == "CRUCB"
+    assert {best("routing", rounds, "mean") for rounds in (10_000, 200_000)} == {"HorizonCRUCB"}
+
+
+def test_the_guide_to_identification_says_what_its_file_says():
+    stored = json.loads((DATA / "identify.json").read_text(encoding="utf-8"))
+    error = {(row["task"], row["policy"], row["budget"]): row["error_probability"] for row in stored["rows"]}
+    assert error["identify-models", "r-ucbe", 1_000] < 0.1
+    assert error["identify-models", "r-sr", 1_000] == 1.0
+    assert error["identify-models", "r-sr", 3_000] == 0.0
+    assert error["identify-models", "cucb", 10_000] == 1.0
+    text = (ROOT / "docs" / "guide" / "identify.md").read_text(encoding="utf-8")
+    assert (
+        stored["command"].split() == re.sub(r"\\\n", "", text[text.index("rising identify") :]).split("\n\n")[0].split()
+    )
+
+
+def test_the_guide_to_antmaze_says_what_its_files_say(tables):
+    given_up = {row["edge"]: row for row in tables.antmaze_given_up()}
+    assert {row["episode"] for row in given_up.values()} == {243}
+    assert given_up["1→2"]["index"] < 0
+    assert given_up["1→4"]["index"] < 0
+    assert 0 < given_up["0→3"]["index"] < 0.01
+    assert all(row["upward"] > 0 for row in given_up.values())
+    parts = {row["change"]: row for row in tables.antmaze_parts()}
+    assert parts["as it is"]["walks from episode"] == "149, 199, 201"
+    assert parts["view=plain"]["walks from episode"] == "never, never, never"
+    assert [row["both edges above half"] for row in tables.antmaze_presets()] == [
+        "3 of 5",
+        "3 of 5",
+        "4 of 5",
+        "1 of 2",
+    ]
+    assert [row["borrowed"] for row in tables.antmaze_borrowed()] == [0, 0, 14, 0]
+
+
+def test_the_pages_of_theory_say_what_is_computed(tables):
+    steps = {row["c"]: row for row in tables.proof_of_theorem_5()}
+    assert [steps[c]["real"] < 0 for c in (1.2, 1.4, 1.6, 1.8)] == [False, False, True, True]
+    assert all(row["real"] < row["claimed"] and row["printed"] < 0 < row["exact"] for row in steps.values())
+    for row in tables.concentration():
+        assert row["paper"] == 0.0
+    assert sum(row["program"] > row["allowed"] for row in tables.concentration()) >= 3
