@@ -46,6 +46,24 @@ def test_a_horizon_that_has_passed(storage, client, horizon, passed):
     assert (wanted in said(client)) == passed
 
 
+def test_a_horizon_that_has_passed_is_still_said_after_the_study_goes_on_without_one(storage, client):
+    study = play(storage, lambda arm, number: 0.5, 20, rb.HorizonCRUCB(), horizon=19)
+    with pytest.warns(UserWarning, match="has passed"):
+        study.ask()
+    assert study.settings.horizon is None
+    assert [text for text in said(client) if "the horizon of 19 rounds has passed" in text] == said(client)
+    study.set_horizon(100)
+    assert said(client) == []
+
+
+def test_decisions_that_were_never_told(storage, client):
+    study = rb.studies.create("team", TEAM, rb.CRUCB(sigma=0.5), storage=storage, seed=1, reorder=2)
+    study.ask(3)
+    assert said(client) == ["1 decision before the newest 2 without a final tell"]
+    study.set_expiry(0.001)
+    assert said(client) == ["3 decisions expired without a final tell"]
+
+
 def falling(arm, number):
     """Ann drops after 40 plays; bob goes on."""
     return (0.85 if arm == "bob" or number < 40 else 0.05) + 0.02 * ((number * 7) % 5)

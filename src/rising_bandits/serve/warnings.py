@@ -28,13 +28,12 @@ def warnings(study: Study, found: Chronicle, brief: schemas.Study, expired: int)
     expired
         How many decisions expired without a tell.
     """
-    said = []
-    if brief.horizon is not None and brief.round > brief.horizon:
-        said.append(f"the horizon of {brief.horizon} rounds has passed (round {brief.round})")
+    said = _horizon(study, brief)
     if expired:
-        said.append(f"{expired} decision{'s' * (expired != 1)} expired without a tell")
-    if brief.unlisted:
-        said.append(f"{brief.unlisted} older decisions have no final tell")
+        said.append(f"{expired} decision{'s' * (expired != 1)} expired without a final tell")
+    if brief.unlisted and brief.expires is None:
+        who = "1 decision" if brief.unlisted == 1 else f"{brief.unlisted} decisions"
+        said.append(f"{who} before the newest {study.settings.reorder} without a final tell")
     if brief.retired:
         said.append(f"retired: {_named(brief.retired)}")
     said += _doubts(study, found)
@@ -45,6 +44,17 @@ def warnings(study: Study, found: Chronicle, brief: schemas.Study, expired: int)
             f"{len(falls) - _FALLS} more arms have fallen: {_named([str(each.label) for each in falls[_FALLS:]])}"
         )
     return said
+
+
+def _horizon(study: Study, brief: schemas.Study) -> list[str]:
+    """What is to be said of a horizon that has passed. The first ask after it lets the study go on without one."""
+    passed = study.settings.passed
+    if brief.horizon is None and passed is not None:
+        since = f"the study goes on without one (round {brief.round})"
+        return [f"the horizon of {passed} rounds has passed, and {since}; set another one to plan for more rounds"]
+    if brief.horizon is not None and brief.round > brief.horizon:
+        return [f"the horizon of {brief.horizon} rounds has passed (round {brief.round})"]
+    return []
 
 
 def _named(names: list[str]) -> str:
