@@ -128,6 +128,24 @@ def test_explanations_of_first_plays_and_of_other_policies(storage):
     assert "does not learn" in str(lucky)
     assert "first plays" not in str(lucky)
     assert lucky.runner_up is None
+    assert first.by_averages is found.by_averages is lucky.by_averages is None
+
+
+def test_what_recent_averages_alone_would_choose(storage):
+    team = rb.problems.TopK(["ann", "bob", "cy"], k=1)
+    study = rb.studies.create("team", team, rb.CRUCB(sigma=0.1), storage=storage, seed=1)
+    for arm, outcome in (("ann", 0.9), ("bob", 0.5), ("cy", 0.5)):
+        for _ in range(2 if arm == "ann" else 40):
+            study.record([arm], {arm: outcome}, source="test")
+    assert study.ask(unavailable=["ann"]).explain().by_averages != ["ann"]
+    # The chosen arm is known least, and it is the best so far: nothing is explored.
+    chosen = study.ask().explain()
+    assert chosen.chosen.super_arm == chosen.by_averages == ["ann"]
+    for _ in range(60):
+        study.record(["ann"], {"ann": 0.9}, source="test")
+    explored = study.ask().explain()
+    assert explored.chosen.super_arm != ["ann"]
+    assert explored.by_averages == explored.to_dict()["by_averages"] == ["ann"]
 
 
 def test_explanations_speak_the_users_unit(storage):

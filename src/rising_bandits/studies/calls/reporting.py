@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -185,14 +188,23 @@ class Reporting(Calls):
         """
         if at is None:
             return reasons(self.policy, self.scale)
-        number = self._id(at)
+        with self._then(at) as (ask, then):
+            return self._known(ask, then)
+
+    def _known(self, ask: Event, then: Fold) -> list[Reason]:
+        """What was known about every arm, from the event of a decision and the state just before it."""
+        policy = then.live.policy.copy()
+        policy.rng = then.settings.rng(ask.decision or 0)
+        return reasons(policy, then.settings.scale)
+
+    @contextmanager
+    def _then(self, decision: int | Decision) -> Iterator[tuple[Event, Fold]]:
+        """The event of a decision, and the state just before it, which must not be changed."""
+        number = self._id(decision)
         with self._log.look() as (fold, reader):
             entry = self._log.entry(fold, reader, number)
             ask = reader.of_decision(self._log.number, entry.decision)[0]
-            then = self._log.before(reader, ask.seq)
-            policy = then.live.policy.copy()
-            policy.rng = then.settings.rng(entry.decision)
-            return reasons(policy, then.settings.scale)
+            yield ask, self._log.before(reader, ask.seq)
 
     def events(self, *, after: int = 0, limit: int = 20_000) -> list[Event]:
         """List events of the log, oldest first.
@@ -228,18 +240,25 @@ class Reporting(Calls):
         Explanation
             The parts of the arms' indices, and the super arm that came second.
         """
-        number = self._id(decision)
-        with self._log.look() as (fold, reader):
-            entry = self._log.entry(fold, reader, number)
-            ask = reader.of_decision(self._log.number, entry.decision)[0]
-            then = self._log.before(reader, ask.seq)
-            mask = then.mask(ask.body.get("off", ()))
-            policy = Decider(then, then.settings, ask.at, ask.body.get("off", ()), ask.body.get("among")).policy.copy()
-            arms = then.arms.numbers(ask.body["arms"])
-            notes = self._notes(then, ask)
-            scale = then.settings.scale
-        policy.rng = then.settings.rng(entry.decision)
-        return explain_choice(policy, arms, mask, scale, study=self.name, decision=entry.decision, notes=notes)
+        with self._then(decision) as (ask, then):
+            explain = self._explaining(ask, then)
+        return explain()
+
+    def _explaining(self, ask: Event, then: Fold) -> Callable[[], Explanation]:
+        """A function that explains a decision, from its event and the state just before it. It needs no lock."""
+        off = ask.body.get("off", ())
+        policy = Decider(then, then.settings, ask.at, off, ask.body.get("among")).policy.copy()
+        policy.rng = then.settings.rng(ask.decision or 0)
+        return partial(
+            explain_choice,
+            policy,
+            then.arms.numbers(ask.body["arms"]),
+            then.mask(off),
+            then.settings.scale,
+            study=self.name,
+            decision=ask.decision or 0,
+            notes=self._notes(then, ask),
+        )
 
     def _notes(self, then: Fold, ask: Event) -> list[str]:
         """Remarks on how a decision was made, other than by the indices."""

@@ -12,7 +12,7 @@ import numpy as np
 from rising_bandits._checks import Bools, Floats, Ints
 from rising_bandits.errors import InfeasibleError, TooManySuperArmsError
 from rising_bandits.oracles.base import finite_weights
-from rising_bandits.policies.levels import RulePolicy, SuperArmPolicy
+from rising_bandits.policies.levels import BaseArmPolicy, RulePolicy, SuperArmPolicy
 from rising_bandits.policies.policy import Policy
 from rising_bandits.policies.rules.terms import AVERAGE, BONUS, IMPROVEMENT
 from rising_bandits.problems.base import Label, Problem
@@ -122,6 +122,9 @@ class Explanation:
     """Remarks for the reader."""
     scale: Scale = field(default=UNIT, repr=False)
     """The scale of the study at the time of the decision."""
+    by_averages: list[Label] | None = None
+    """The super arm that recent averages alone would have chosen; None if an arm has no average yet, or the policy does
+    not learn about arms. Chosen arms that are not in it are being explored."""
 
     @property
     def total_margin(self) -> float | None:
@@ -144,7 +147,9 @@ class Explanation:
             }
 
         simple = {
-            key: value for key, value in self.__dict__.items() if key not in ("chosen", "runner_up", "notes", "scale")
+            key: value
+            for key, value in self.__dict__.items()
+            if key not in ("chosen", "runner_up", "notes", "scale", "by_averages")
         }
         return {
             **simple,
@@ -153,6 +158,7 @@ class Explanation:
             "chosen": choice(self.chosen),
             "runner_up": choice(self.runner_up),
             "notes": list(self.notes),
+            "by_averages": None if self.by_averages is None else [_text(label) for label in self.by_averages],
         }
 
     def rows(self) -> list[list[str]]:
@@ -288,8 +294,38 @@ def explain_choice(
     if margin is not None and margin < -1e-9 * max(1.0, abs(best or 0.0)) and not notes:
         notes.append("the runner-up has the larger index: the decision was not the best by its indices")
     return Explanation(
-        study, decision, policy.round, repr(policy), scale.unit, first, last, margin, exact, tuple(notes), scale
+        study,
+        decision,
+        policy.round,
+        repr(policy),
+        scale.unit,
+        first,
+        last,
+        margin,
+        exact,
+        tuple(notes),
+        scale,
+        _by_averages(policy, arms, mask),
     )
+
+
+def _by_averages(policy: Policy, arms: Ints, mask: Bools | None) -> list[Label] | None:
+    """The super arm that recent averages alone would choose, the given one if none is better; None if not known."""
+    terms = policy.terms() if isinstance(policy, BaseArmPolicy) else None
+    averages = None if terms is None else terms.get(AVERAGE)
+    if averages is None:
+        return None
+    usable = np.ones(len(averages), dtype=np.bool_) if mask is None else ~mask
+    if not np.isfinite(averages[usable]).all():
+        return None
+    problem, weights = policy.problem, np.where(usable, averages, 0.0)
+    try:
+        best = problem.oracle.solve(weights, mask)
+    except InfeasibleError:
+        return None
+    if _reward(problem, weights, arms) >= _reward(problem, weights, best):
+        best = arms
+    return problem.labels_of(problem.ordered(best))
 
 
 def reasons(policy: Policy, scale: Scale) -> list[Reason]:
