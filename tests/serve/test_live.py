@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 
 import pytest
@@ -366,3 +367,23 @@ def test_a_pair_of_many_is_named_with_the_ask(storage, client):
 def test_problems_with_groups_and_budgets(client, problem, sizes):
     assert client.post("/v1/studies", json={"name": "s", "problem": problem}).status_code == 200
     assert len(client.post("/v1/studies/s/ask", json={}).json()["super_arm"]) in sizes
+
+
+def test_decisions_made_elsewhere_are_recorded_and_compared(storage, client):
+    study = make(storage)
+    paths = {"today": ["a->c", "c->d"], "nobody": ["a->b", "c->d"]}
+    for number in range(6):
+        decision = client.post("/v1/studies/routes/ask", json={}).json()
+        client.post("/v1/studies/routes/tell", json={"id": decision["id"], "outcomes": outcomes(decision)})
+        body = {"source": "today", "super_arm": paths["today"], "outcomes": {"a->c": 0.25, "c->d": 0.5 + number / 20}}
+        found = client.post("/v1/studies/routes/record", json={**body, "metadata": {"number": number}})
+        assert found.json()["id"] == 2 * (number + 1)
+    table = study.history()
+    assert (table["decision_id"] % 2 == 0).sum() == 12
+    compared = client.get("/v1/studies/routes/compare", params={"source": "today"}).json()
+    assert compared.pop("text") == str(study.compare("today"))
+    assert compared == json.loads(json.dumps(study.compare("today").to_dict()))
+    problem_of(client.get("/v1/studies/routes/compare", params={"source": "nobody"}), 422)
+    wrong = {**body, "super_arm": paths["nobody"], "outcomes": {}}
+    assert "super_arm" in problem_of(client.post("/v1/studies/routes/record", json=wrong), 422)
+    assert study.decisions == 12

@@ -9,7 +9,8 @@ import pytest
 from service_kit import MAIN, make, problem_of
 
 from rising_bandits.errors import InputError
-from rising_bandits.serve import Tokens, guard, tokens
+from rising_bandits.serve import Tokens, guard, routes, tokens
+from rising_bandits.serve.operations import OPERATIONS
 from rising_bandits.serve.run import check_exposure
 
 CALLS = {
@@ -18,13 +19,23 @@ CALLS = {
         ("GET", "/v1/studies/{}/arms", None),
         ("GET", "/v1/studies/{}/history", None),
         ("GET", "/v1/studies/{}/decisions/1/explain", None),
+        ("GET", "/v1/studies/{}/decisions/1/then", None),
+        ("GET", "/v1/studies/{}/compare?source=test", None),
+        ("GET", "/v1/studies/{}/glance", None),
+        ("GET", "/v1/studies/{}/overview", None),
+        ("GET", "/v1/studies/{}/curve?arm=a->b", None),
+        ("POST", "/v1/studies/{}/preview", {"retire": ["b->c"]}),
     ],
     "ask": [("POST", "/v1/studies/{}/ask", {})],
-    "tell": [("POST", "/v1/studies/{}/tell", {"id": 1, "outcomes": {}})],
+    "tell": [
+        ("POST", "/v1/studies/{}/tell", {"id": 1, "outcomes": {}}),
+        ("POST", "/v1/studies/{}/record", {"source": "test", "super_arm": ["a->b", "b->d"], "outcomes": {}}),
+    ],
     "change": [
         ("POST", "/v1/studies/{}/retire", {"arms": ["b->c"]}),
         ("POST", "/v1/studies/{}/restore", {"arms": ["b->c"]}),
         ("POST", "/v1/studies/{}/reset", {"arms": ["b->c"]}),
+        ("POST", "/v1/studies/{}/settings", {"horizon": 100}),
     ],
     "delete": [("DELETE", "/v1/studies/{}", None)],
 }
@@ -39,9 +50,21 @@ def bearer(token):
     return {"Authorization": f"Bearer {token}"}
 
 
+def test_the_list_of_calls_has_every_operation_on_a_study():
+    routes.load()
+    wanted = {(each.method, each.path, each.right) for each in OPERATIONS if "{study}" in each.path}
+    wanted.remove(("GET", "/v1/studies/{study}/events", "read"))  # A stream, which does not end.
+    tried = {(method, path.partition("?")[0], right) for right, calls in CALLS.items() for method, path, _ in calls}
+    assert {
+        (method, path.replace("/1/", "/{decision}/").replace("{}", "{study}"), right) for method, path, right in tried
+    } == wanted
+
+
 def test_every_right_allows_its_own_calls_on_its_own_study(storage, serve, kept):
-    make(storage, "mine").ask()
-    make(storage, "yours").ask()
+    for name in ("mine", "yours"):
+        study = make(storage, name)
+        study.ask()
+        study.record(["a->b", "b->d"], {}, source="test")
     made = {right: tokens.create(kept, right, ["mine"], [right]) for right in CALLS}
     client = serve(Tokens(path=kept))
     for right, (wanted, calls) in itertools.product(CALLS, CALLS.items()):

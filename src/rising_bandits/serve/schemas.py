@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-Text = Annotated[str, Meta(min_length=1, max_length=500)]
-Texts = Annotated[list[Text], Meta(max_length=10_000)]
+from rising_bandits.serve.forms import PolicyChoice, ProblemChoice, ScaleChoice, Text, Texts
+
 Id = Annotated[int, Meta(ge=1, le=2**53)]
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
+Outcomes = Annotated[
+    dict[Text, float],
+    Meta(max_length=10_000, description="Outcomes by arm, in the unit of the study. Arms left out were not played."),
+]
+Metadata = Annotated[dict[str, Any], Meta(description="Anything that the history should show beside the decision.")]
 
 
 class Ask(Struct, forbid_unknown_fields=True):
@@ -27,10 +32,7 @@ class Ask(Struct, forbid_unknown_fields=True):
         ]
         | None
     ) = None
-    metadata: (
-        Annotated[dict[str, Any], Meta(description="Anything that the history should show beside the decision.")]
-        | UnsetType
-    ) = UNSET
+    metadata: Metadata | UnsetType = UNSET
     explain: Annotated[bool, Meta(description="Whether the answer explains the decision.")] = False
 
 
@@ -54,12 +56,7 @@ class Report(Struct, forbid_unknown_fields=True):
     """The outcomes of one decision."""
 
     id: Id
-    outcomes: Annotated[
-        dict[Text, float],
-        Meta(
-            max_length=10_000, description="Outcomes by arm, in the unit of the study. Arms left out were not played."
-        ),
-    ]
+    outcomes: Outcomes
     final: Annotated[bool, Meta(description="False if outcomes of other arms of the decision may follow.")] = True
 
 
@@ -73,7 +70,7 @@ class Tell(Struct, forbid_unknown_fields=True):
     """A `Report` or `Reports`."""
 
     id: Id | None = None
-    outcomes: Annotated[dict[Text, float], Meta(max_length=10_000)] | None = None
+    outcomes: Outcomes | None = None
     final: bool = True
     tells: Annotated[list[Report], Meta(min_length=1, max_length=1_000)] | None = None
 
@@ -99,92 +96,13 @@ class Fates(Struct):
     tells: list[Fate]
 
 
-class PolicyChoice(Struct, forbid_unknown_fields=True):
-    """A policy of the library."""
+class Recorded(Struct, forbid_unknown_fields=True):
+    """A decision that was made elsewhere, with its outcomes."""
 
-    name: Annotated[str, Meta(min_length=1, max_length=100, description="Its name, such as horizon-crucb.")]
-    parameters: dict[str, Any] = {}
-
-
-class Paths(Struct, forbid_unknown_fields=True):
-    """Paths from a source to a target. The arms are the edges."""
-
-    edges: Annotated[
-        list[Annotated[list[Text], Meta(min_length=2, max_length=3)]], Meta(min_length=1, max_length=10_000)
-    ]
-    source: Text
-    target: Text
-    reward: str | None = None
-
-
-class Trees(Struct, forbid_unknown_fields=True):
-    """Spanning trees of a graph. The arms are the edges."""
-
-    edges: Annotated[
-        list[Annotated[list[Text], Meta(min_length=2, max_length=3)]], Meta(min_length=1, max_length=10_000)
-    ]
-
-
-class Matchings(Struct, forbid_unknown_fields=True):
-    """A job for each worker. The arms are the pairs."""
-
-    workers: Annotated[Texts, Meta(min_length=1)]
-    jobs: Annotated[Texts, Meta(min_length=1)]
-
-
-class Sets(Struct, forbid_unknown_fields=True):
-    """Sets of exactly k arms."""
-
-    arms: Annotated[Texts, Meta(min_length=1)]
-    k: Annotated[int, Meta(ge=1, le=10_000)]
-
-
-class Routes(Struct, forbid_unknown_fields=True):
-    """Paths between several pairs of a source and a target, one of which an ask names as ``among``."""
-
-    edges: Annotated[
-        list[Annotated[list[Text], Meta(min_length=2, max_length=3)]], Meta(min_length=1, max_length=10_000)
-    ]
-    pairs: Annotated[
-        list[Annotated[list[Text], Meta(min_length=2, max_length=2)]], Meta(min_length=1, max_length=1_000)
-    ]
-    reward: str | None = None
-
-
-class Groups(Struct, forbid_unknown_fields=True):
-    """Exactly one arm of each group."""
-
-    groups: Annotated[dict[Text, Annotated[Texts, Meta(min_length=1)]], Meta(min_length=1, max_length=1_000)]
-    reward: str = "sum"
-
-
-class Budget(Struct, forbid_unknown_fields=True):
-    """Sets of arms whose total cost stays within a budget."""
-
-    costs: Annotated[dict[Text, float], Meta(min_length=1, max_length=10_000)]
-    budget: Annotated[float, Meta(gt=0)]
-
-
-class ProblemChoice(Struct, forbid_unknown_fields=True):
-    """A problem, in exactly one of these forms."""
-
-    paths: Paths | None = None
-    trees: Trees | None = None
-    matchings: Matchings | None = None
-    sets: Sets | None = None
-    largest_of: Sets | None = None
-    listed: list[Texts] | None = None
-    routes: Routes | None = None
-    one_of_each: Groups | None = None
-    knapsack: Budget | None = None
-    spec: Annotated[dict[str, Any], Meta(description="What problem.spec() returns in Python.")] | None = None
-
-
-class ScaleChoice(Struct, forbid_unknown_fields=True):
-    """How outcomes become values from 0 to 1."""
-
-    name: Annotated[str, Meta(description="range, log, decay, inverse or reciprocal.", max_length=50)]
-    parameters: dict[str, Any] = {}
+    source: Annotated[Name, Meta(description="Who decided, such as the rule that decides today.")]
+    super_arm: Annotated[Texts, Meta(min_length=1)]
+    outcomes: Outcomes
+    metadata: Metadata | UnsetType = UNSET
 
 
 class NewStudy(Struct, forbid_unknown_fields=True):
@@ -233,26 +151,31 @@ class ArmsBody(Struct, forbid_unknown_fields=True):
     arms: Annotated[Texts, Meta(min_length=1)]
 
 
-class Change(Struct, forbid_unknown_fields=True):
-    """A change of a study: one or more of these."""
+class Settings(Struct, forbid_unknown_fields=True):
+    """Settings that are different from now on; those left out stay."""
+
+    policy: PolicyChoice | None = None
+    scale: ScaleChoice | None = None
+    horizon: Annotated[int, Meta(ge=1, le=2**53)] | UnsetType | None = UNSET
+    expires: Annotated[float, Meta(gt=0)] | UnsetType | None = UNSET
+    falls: (
+        Annotated[Literal["propose", "reset", "ignore"], Meta(description="What happens when an arm falls.")] | None
+    ) = None
+    spread: (
+        Annotated[bool, Meta(description="Whether open decisions count as if they had come back as expected.")] | None
+    ) = None
+    least: (
+        Annotated[dict[Text, float], Meta(description="The least share of decisions that use an arm, by arm.")] | None
+    ) = None
+
+
+class Change(Settings, forbid_unknown_fields=True):
+    """A change of a study: settings, or what happens to arms."""
 
     retire: Texts = []
     restore: Texts = []
     reset: Texts = []
     mask: Annotated[Texts, Meta(description="Arms that would be unavailable for one decision.")] = []
-    policy: PolicyChoice | None = None
-    horizon: Annotated[int, Meta(ge=1, le=2**53)] | UnsetType | None = UNSET
-    expires: Annotated[float, Meta(gt=0)] | UnsetType | None = UNSET
-    scale: ScaleChoice | None = None
-
-
-class SettingsBody(Struct, forbid_unknown_fields=True):
-    """Settings that are different from now on; those left out stay."""
-
-    policy: PolicyChoice | None = None
-    horizon: Annotated[int, Meta(ge=1, le=2**53)] | UnsetType | None = UNSET
-    expires: Annotated[float, Meta(gt=0)] | UnsetType | None = UNSET
-    scale: ScaleChoice | None = None
 
 
 class PolicyInfo(Struct):
@@ -321,6 +244,12 @@ class Row(Struct):
     super_arm: list[str]
     forgotten: bool
     metadata: dict[str, Any] | None = None
+
+
+class CompareQuery(Struct, forbid_unknown_fields=True):
+    """With whom."""
+
+    source: Annotated[Name, Meta(description="The name of the rule or source.")]
 
 
 class History(Struct):

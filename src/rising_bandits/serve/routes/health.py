@@ -24,7 +24,7 @@ async def healthz(call: Call) -> Any:
     return schemas.Health("ok", __version__)
 
 
-@operation("GET", "/readyz", right=None, tag=_TAG, answer=schemas.Health, statuses=(503,))
+@operation("GET", "/readyz", right=None, tag=_TAG, answer=schemas.Health)
 async def readyz(call: Call) -> Any:
     """Say whether requests can be answered: the database can be read, and the service is not about to end."""
     await call.hub.run(call.hub.ready)

@@ -11,7 +11,7 @@ from rising_bandits.errors import RisingBanditsError
 from rising_bandits.serve.labels import Texts
 from rising_bandits.serve.operations import Call, operation
 from rising_bandits.serve.problems import Refused, refusal
-from rising_bandits.serve.schemas import Ask, Decision, Decisions, Fate, Fates, Report, Reports, Tell, Told
+from rising_bandits.serve.schemas import Ask, Decision, Decisions, Fate, Fates, Recorded, Report, Reports, Tell, Told
 from rising_bandits.studies import Decision as Made
 from rising_bandits.studies import Study
 
@@ -23,15 +23,7 @@ def shown(decision: Made, texts: Texts) -> Decision:
     return Decision(decision.id, texts.shown(decision.super_arm), decision.asked_at, decision.expires_at)
 
 
-@operation(
-    "POST",
-    "/v1/studies/{study}/ask",
-    right="ask",
-    tag=_TAG,
-    body=Ask,
-    answer=(Decision, Decisions),
-    statuses=(422,),
-)
+@operation("POST", "/v1/studies/{study}/ask", right="ask", tag=_TAG, body=Ask, answer=(Decision, Decisions))
 async def ask(call: Call) -> Any:
     """Ask for a decision.
 
@@ -69,7 +61,7 @@ async def ask(call: Call) -> Any:
     body=Tell,
     forms=(Report, Reports),
     answer=(Told, Fates),
-    statuses=(409, 422),
+    statuses=(409,),
 )
 async def tell(call: Call) -> Any:
     """Tell the outcomes of a decision, or of several.
@@ -103,6 +95,25 @@ async def tell(call: Call) -> Any:
     if single:
         return Told(news[0] is True)
     return Fates([_fate(report, new) for report, new in zip(reports, news, strict=True)])
+
+
+@operation("POST", "/v1/studies/{study}/record", right="tell", tag=_TAG, body=Recorded, answer=Decision)
+async def record(call: Call) -> Any:
+    """Learn from a decision that was made elsewhere, such as by the rule that decides today.
+
+    The page draws what it earned beside what the study earns, and the operation compare says who earned more. Sent
+    twice, it counts twice.
+    """
+    made: Recorded = call.body
+    metadata = None if made.metadata is msgspec.UNSET else made.metadata
+
+    def work(study: Study, texts: Texts) -> Decision:
+        told = texts.outcomes(made.outcomes)
+        return shown(study.record(texts.meant(made.super_arm), told, source=made.source, metadata=metadata), texts)
+
+    found = await call.hub.write(call.study, work)
+    call.state.metrics.tells.labels(call.study).inc()
+    return found
 
 
 def _explained(number: int, study: Study, _: Texts) -> dict[str, Any]:

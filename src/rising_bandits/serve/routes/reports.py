@@ -41,12 +41,29 @@ def decision_number(call: Call, study: studies.Study) -> int:
 
 @operation(
     "GET",
+    "/v1/studies/{study}/compare",
+    right="read",
+    tag=_TAG,
+    query=schemas.CompareQuery,
+    answer=dict[str, Any],
+)
+async def compare(call: Call) -> Any:
+    """Compare what the study earned with what a rule or source of your own earned.
+
+    That is a rule that a share of the asks is handed to, or a source of recorded decisions. ``text`` is the result in
+    words.
+    """
+    found = await call.hub.read(call.study, lambda study, _: study.compare(call.query.source))
+    return found.to_dict() | {"text": str(found)}
+
+
+@operation(
+    "GET",
     "/v1/studies/{study}/history",
     right="read",
     tag=_TAG,
     query=schemas.HistoryQuery,
     answer=schemas.History,
-    statuses=(422,),
 )
 async def history(call: Call) -> Any:
     """List outcomes, a page at a time.

@@ -20,7 +20,7 @@ async def me(call: Call) -> Any:
     return schemas.WhoAmI(grant.name, sorted(grant.studies), sorted(grant.rights), needed)
 
 
-@operation("POST", "/v1/session", right=None, tag=_TAG, body=schemas.Session, answer=schemas.Done, statuses=(401, 422))
+@operation("POST", "/v1/session", right=None, tag=_TAG, body=schemas.Session, answer=schemas.Done, statuses=(401,))
 async def begin_session(call: Call) -> Any:
     """Begin a session of the page: the answer sets a cookie."""
     cookie = call.state.guard.begin(call.body.token, call.peer)

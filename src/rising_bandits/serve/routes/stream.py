@@ -22,7 +22,7 @@ MOST = 100
 """How many streams may be open."""
 
 
-@operation("GET", "/v1/studies/{study}/events", right="read", tag=_TAG, type="text/event-stream", statuses=(503,))
+@operation("GET", "/v1/studies/{study}/events", right="read", tag=_TAG, type="text/event-stream")
 async def events(call: Call) -> Any:
     """Say, as server-sent events, whenever the log of a study has grown."""
     if call.state.streams >= MOST:
