@@ -13,7 +13,7 @@ export const escape = (text) => echarts.format.encodeHTML(String(text));
 export function ink() {
   const style = getComputedStyle(document.documentElement);
   const of = (name) => style.getPropertyValue(name).trim();
-  return { ink: of("--ink"), faint: of("--faint"), line: of("--line"), card: of("--card"), main: of("--main"), good: of("--good"), bad: of("--bad") };
+  return { ink: of("--ink"), faint: of("--faint"), line: of("--line"), card: of("--card"), main: of("--main"), ramp: of("--ramp").split(/,\s*/) };
 }
 
 function dressed(option) {
@@ -49,6 +49,9 @@ export function Chart({ option, label, kind = "", height, onPick }) {
   return <div class={`chart ${kind}`} style={height ? { height } : undefined} ref={spot} role="img" aria-label={label} />;
 }
 
+// How ticks of a time axis are written: the first of a day, a month or a year says which.
+const TIMES = { year: "{yyyy}", month: "{MMM} {d}", day: "{MMM} {d}", hour: "{HH}:{mm}", minute: "{HH}:{mm}", second: "{HH}:{mm}:{ss}" };
+
 // Curves over time; over the count of tells where all came within minutes, or many came at one moment.
 export function overTime(curves) {
   const lists = Object.values(curves).map((points) => points.at);
@@ -56,8 +59,21 @@ export function overTime(curves) {
   const span = Math.max(...all) - Math.min(...all);
   const crowded = lists.some((at) => at.length > 2 && at.filter((time, i) => i && time - at[i - 1] < span / 1000).length > at.length / 2);
   const short = span < 600 || crowded;
-  const moved = (points) => (short ? { ...points, at: points.at.map((_, i) => points.count.slice(0, i + 1).reduce((a, b) => a + b, 0)) } : points);
-  return { short, curves: Object.fromEntries(Object.entries(curves).map(([source, points]) => [source, moved(points)])) };
+  const counted = (points) => { let sum = 0; return points.count.map((count) => (sum += count)); };
+  const moved = (points) => ({ ...points, at: short ? counted(points) : points.at.map((seconds) => seconds * 1000) });
+  return {
+    axis: short ? { type: "value", min: 0, max: "dataMax", name: "decisions told", nameLocation: "middle", nameGap: 26 } : { type: "time", axisLabel: { formatter: TIMES } },
+    curves: Object.fromEntries(Object.entries(curves).map(([source, points]) => [source, moved(points)])),
+  };
+}
+
+// An axis of outcomes on which up is better.
+export const outcomeAxis = (name, lower) => ({ type: "value", scale: true, name, inverse: lower, nameLocation: lower ? "start" : "end" });
+
+// Sources of decisions with their colours, the study's own policy first.
+export function sources(curves) {
+  const names = Object.keys(curves).sort((a, b) => (b === "policy") - (a === "policy"));
+  return names.map((name, i) => [name, COLOURS[i % COLOURS.length], name === "policy" ? "this study" : name]);
 }
 
 // A value within the ends of a domain; an end that is null is open.

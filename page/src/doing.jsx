@@ -1,7 +1,21 @@
 // Changes of a study, each with what it would do to the next decision before it is done.
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { get, place, post } from "./api.js";
+import { Explain } from "./explain.jsx";
+import { Name, Tags } from "./names.jsx";
+import { capital, plain } from "./words.js";
 
+// How many arms the menu has; others are picked in the table.
+const MOST = 2000;
+const DEEDS = [["retire", "retire an arm"], ["restore", "restore an arm"], ["reset", "reset an arm"], ["mask", "mask an arm once"], ["policy", "change the policy"], ["horizon", "change the horizon"]];
+const ABOUT = {
+  retire: "A retired arm is not used until it is restored. What is known of it is kept.",
+  restore: "A restored arm is used again, with what was known of it.",
+  reset: "A reset arm begins anew, as if never played: the thing behind it was replaced.",
+  mask: "A masked arm is left out of one decision.",
+  policy: "The new policy learns from the whole log, and decides from now on.",
+  horizon: "The round up to which the study plans. Leave it empty if it is not known.",
+};
 const shown = (value) => (typeof value === "string" ? value : JSON.stringify(value));
 // What was typed: a number, true, false, null or a list as JSON, anything else as text.
 const meant = (text) => { try { return JSON.parse(text); } catch { return text; } };
@@ -28,8 +42,11 @@ export function Doing({ name, data, picked, onPick, retired, rights, onDone }) {
   const [seen, setSeen] = useState(null);
   const [said, setSaid] = useState("");
   const [busy, setBusy] = useState(false);
+  const answer = useRef(null);
+  // The form of the present policy begins with its present parameters.
+  const choose = (next) => { setPolicy(next); setGiven(next === data.policy.name ? Object.fromEntries(Object.entries(data.policy.parameters).map(([each, value]) => [each, shown(value)])) : {}); };
   useEffect(() => {
-    if (what === "policy" && !known.length) get("/v1/policies").then((found) => { setKnown(found.policies); setPolicy(found.policies.some((each) => each.name === "horizon-crucb") ? "horizon-crucb" : found.policies[0].name); }, (error) => setSaid(error.message));
+    if (what === "policy" && !known.length) get("/v1/policies").then((found) => { setKnown(found.policies); choose(found.policies.some((each) => each.name === data.policy.name) ? data.policy.name : found.policies[0].name); }, (error) => setSaid(error.message));
   }, [what]);
   const about = known.find((each) => each.name === policy);
   const onArm = ["retire", "restore", "reset", "mask"].includes(what);
@@ -39,6 +56,8 @@ export function Doing({ name, data, picked, onPick, retired, rights, onDone }) {
   const mark = JSON.stringify(change);
   useEffect(() => { setSeen(null); setSaid(""); }, [mark]);
   const act = async (work) => {
+    // A button that is disabled meanwhile would lose the focus of the keyboard.
+    if (busy) return;
     setBusy(true);
     try { await work(); } catch (error) { setSaid(error.message); } finally { setBusy(false); }
   };
@@ -46,38 +65,41 @@ export function Doing({ name, data, picked, onPick, retired, rights, onDone }) {
   const apply = () => act(async () => {
     if (onArm) await post(place(name, `/${what}`), { arms: [picked] });
     else await post(place(name, "/settings"), change);
-    setSaid(`Done: ${what}${onArm ? ` ${picked}` : ""}.`);
+    setSaid(`Done: ${what}${onArm ? ` ${plain(picked)}` : ""}.`);
     setSeen(null);
+    answer.current.focus();
     onDone();
   });
+  const first = data.labels.slice(0, MOST);
+  const offered = picked && !first.includes(picked) ? [picked, ...first] : first;
   if (!rights.includes("change")) return <p class="faint">Your token may look, but not change.</p>;
   return <>
     <div class="row">
       <label>Do <select aria-label="Do" value={what} onChange={(event) => setWhat(event.target.value)}>
-        <option value="retire">retire an arm</option><option value="restore">restore an arm</option><option value="reset">reset an arm</option>
-        <option value="mask">mask an arm once</option><option value="policy">change the policy</option><option value="horizon">change the horizon</option>
+        {DEEDS.map(([deed, title]) => <option key={deed} value={deed}>{title}</option>)}
       </select></label>
       {onArm && <label>Arm <select aria-label="Arm" value={picked} onChange={(event) => onPick(event.target.value)}>
-        <option value="">choose …</option>{data.labels.slice(0, 2000).map((label) => <option key={label} value={label}>{label}{retired.has(label) ? " (retired)" : ""}</option>)}
+        <option value="">choose …</option>{offered.map((label) => <option key={label} value={label}>{plain(label)}{retired.has(label) ? " (retired)" : ""}</option>)}
       </select></label>}
-      {what === "policy" && <label>Policy <select aria-label="Policy" value={policy} onChange={(event) => { setPolicy(event.target.value); setGiven({}); }}>{known.map((each) => <option key={each.name} value={each.name}>{each.name}</option>)}</select></label>}
+      {what === "policy" && <label>Policy <select aria-label="Policy" value={policy} onChange={(event) => choose(event.target.value)}>{known.map((each) => <option key={each.name} value={each.name}>{each.name}</option>)}</select></label>}
       {what === "horizon" && <label>Rounds <input type="number" min="1" placeholder="not known" value={horizon} onInput={(event) => setHorizon(event.target.value)} /></label>}
-      <button class="main" disabled={!ready || busy} onClick={look}>Preview</button>
+      <button class="main" disabled={!ready} aria-busy={busy} onClick={look}>Preview</button>
     </div>
+    <p class="faint small">{ABOUT[what]}</p>
     {what === "policy" && about && <Parameters about={about} given={given} onGive={setGiven} />}
-    <div aria-live="polite">
+    <div aria-live="polite" tabIndex={-1} ref={answer}>
       {said && <p class={said.startsWith("Done") ? "good" : "bad"}>{said}</p>}
       {seen && seen.refused && <p class="bad">This cannot be done: {seen.refused}</p>}
       {seen && seen.after && <>
         <p>{seen.same ? "The next decision stays the same: " : "The next decision would change: "}
-          {seen.before.super_arm.map((label) => <span key={`b${label}`} class={`tag ${seen.after.super_arm.includes(label) ? "" : "out"}`}>{label}</span>)}
-          {!seen.same && " → "}{!seen.same && seen.after.super_arm.map((label) => <span key={`a${label}`} class={`tag ${seen.before.super_arm.includes(label) ? "" : "in"}`}>{label}</span>)}
+          <Tags names={seen.before.super_arm} kind={(label) => (seen.after.super_arm.includes(label) ? "" : "out")} />
+          {!seen.same && " → "}{!seen.same && <Tags names={seen.after.super_arm} kind={(label) => (seen.before.super_arm.includes(label) ? "" : "in")} />}
         </p>
+        <details><summary>Why it would be that</summary><Explain explanation={seen.after.explanation} unit={data.study.unit} domain={data.domain} lower={data.study.lower_is_better} /></details>
         {what === "mask"
           ? <p class="faint small">A mask holds for one decision: send <code>"unavailable"</code> with the ask.</p>
-          : <button class="danger" disabled={busy} onClick={apply}>{what === "policy" ? `Change the policy to ${policy}` : what === "horizon" ? "Change the horizon" : `${what[0].toUpperCase()}${what.slice(1)} ${picked}`}</button>}
+          : <button class="danger" aria-busy={busy} onClick={apply}>{what === "policy" ? `Change the policy to ${policy}` : what === "horizon" ? "Change the horizon" : <>{capital(what)} <Name text={picked} /></>}</button>}
       </>}
     </div>
   </>;
 }
-

@@ -1,8 +1,18 @@
 // All studies at a glance.
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { get, place } from "./api.js";
-import { Chart, COLOURS, overTime } from "./chart.jsx";
-import { ago, clock, number } from "./words.js";
+import { Chart, outcomeAxis, overTime, sources } from "./chart.jsx";
+import { Key, Name } from "./names.jsx";
+import { ago, number, plain, withUnit } from "./words.js";
+
+// Decisions of today, and the mean of the seven days before.
+function rates(days) {
+  const today = Math.floor(Date.now() / 86400000), counts = new Map(days);
+  const first = days.length ? days[0][0] : today, week = Math.min(7, today - first);
+  let sum = 0;
+  for (let back = 1; back <= week; back += 1) sum += counts.get(today - back) || 0;
+  return { today: counts.get(today) || 0, daily: week > 0 ? sum / week : null };
+}
 
 function Glance({ name }) {
   const [data, setData] = useState(null);
@@ -26,34 +36,37 @@ function Glance({ name }) {
   }, [name]);
   const option = useMemo(() => {
     if (!data) return null;
-    const { short, curves } = overTime(data.earned);
-    const sources = Object.entries(curves);
+    const { axis, curves } = overTime(data.earned);
     return {
-      grid: { left: 36, right: 8, top: 8, bottom: 20 },
-      tooltip: { trigger: "axis", valueFormatter: (value) => number(value) },
-      xAxis: { type: "value", scale: true, axisLabel: short ? {} : { formatter: clock }, splitNumber: 2, splitLine: { show: false } },
-      yAxis: { type: "value", scale: true, splitNumber: 2, inverse: data.study.lower_is_better },
-      series: sources.map(([source, points], place) => ({ type: "line", name: source, symbol: points.at.length < 3 ? "circle" : "none", color: COLOURS[place], data: points.at.map((at, i) => [at, points.mean[i]]) })),
+      grid: { left: 40, right: 12, top: 8, bottom: axis.name ? 36 : 20 },
+      tooltip: { trigger: "axis", valueFormatter: (value) => withUnit(value, data.study.unit) },
+      xAxis: { ...axis, splitNumber: 2, splitLine: { show: false } },
+      yAxis: { ...outcomeAxis("", data.study.lower_is_better), splitNumber: 2 },
+      series: sources(curves).map(([source, color, shown]) => ({ type: "line", name: plain(shown), symbol: curves[source].at.length < 3 ? "circle" : "none", color, data: curves[source].at.map((at, i) => [at, curves[source].mean[i]]) })),
     };
   }, [data]);
-  const today = data && data.days.length ? data.days[data.days.length - 1] : null;
-  const rate = today && today[0] === Math.floor(Date.now() / 86400000) ? today[1] : 0;
+  const { today, daily } = rates(data ? data.days : []);
   return (
     <a class="card" href={`#/study/${encodeURIComponent(name)}`}>
-      <h2>{name}</h2>
+      <h2><Name text={name} /></h2>
       {problem && <p class="bad">{problem}</p>}
       {data && <>
         <dl class="facts">
-          <div><dt>decisions</dt><dd>{data.study.decisions}</dd></div>
-          <div><dt>today</dt><dd>{rate}</dd></div>
-          <div><dt>open</dt><dd>{data.study.open}</dd></div>
-          <div><dt>expired</dt><dd class={data.study.expired ? "bad" : ""}>{data.study.expired}</dd></div>
-          <div><dt>last</dt><dd>{ago(data.last_ask)}</dd></div>
+          <div><dt>decisions</dt><dd>{number(data.study.decisions)}</dd></div>
+          <div><dt>today</dt><dd>{number(today)}</dd></div>
+          <div><dt>a day</dt><dd title="the mean of the last seven days">{number(daily, 3)}</dd></div>
+          <div><dt>open</dt><dd>{number(data.study.open)}</dd></div>
+          <div><dt>expired</dt><dd class={data.study.expired ? "bad" : ""}>{number(data.study.expired)}</dd></div>
         </dl>
-        {data.warnings.map((text) => <p class="warn small" key={text}>⚠ {text}</p>)}
+        <p class="faint small">Last decision: {ago(data.last_ask)}.{data.left ? " The log is being read." : ""}</p>
+        {data.warnings.map((text) => <p class="warn small" key={text}>⚠ <Name text={text} /></p>)}
         {Object.keys(data.earned).length
-          ? <><p class="faint small">{data.earns}{data.study.unit ? ` in ${data.study.unit}` : ""}{data.study.lower_is_better ? " (lower is better, up is good)" : ""}</p><Chart kind="spark" option={option} label={`The ${data.earns} of ${name} over time`} /></>
-          : <p class="faint small">nothing was told yet</p>}
+          ? <>
+            <p class="faint small">{data.earns}{data.study.unit ? ` in ${data.study.unit}` : ""}{data.study.lower_is_better ? "; lower is better, so up is good" : ""}</p>
+            <Chart kind="spark" option={option} label={`The ${data.earns} of ${name} over time`} />
+            <Key entries={sources(data.earned).map(([source, colour, shown]) => [source, colour, `${shown}: ${withUnit(data.earned[source].mean.at(-1), data.study.unit)}`])} />
+          </>
+          : <p class="faint small">Nothing was told yet.</p>}
       </>}
       {!data && !problem && <p class="faint">Loading …</p>}
     </a>
@@ -66,7 +79,10 @@ export function List() {
   const [filter, setFilter] = useState("");
   useEffect(() => {
     document.title = "Studies – rising-bandits";
-    get("/v1/studies").then((found) => setNames(found.studies), (error) => setProblem(error.message));
+    const look = () => get("/v1/studies").then((found) => { setNames(found.studies); setProblem(""); }, (error) => setProblem(error.message));
+    look();
+    const timer = setInterval(look, 10000);
+    return () => clearInterval(timer);
   }, []);
   const shown = (names || []).filter((name) => name.toLowerCase().includes(filter.toLowerCase()));
   return (

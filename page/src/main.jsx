@@ -35,6 +35,8 @@ function Look() {
   return <label class="small">Look <select aria-label="Look" value={look} onChange={(event) => setLook(event.target.value)}>{LOOKS.map((each) => <option key={each}>{each}</option>)}</select></label>;
 }
 
+// Moves the focus to the content, so that the keyboard and screen readers go on there.
+const toContent = () => { const main = document.getElementById("main"); if (main) { main.tabIndex = -1; main.focus({ preventScroll: true }); } };
 const here = () => decodeURIComponent(location.hash.replace(/^#\/?/, ""));
 
 function App() {
@@ -44,7 +46,7 @@ function App() {
   const ask = () => get("/v1/me").then(setWho, (error) => setWho({ missing: true, status: error.status, problem: error.message }));
   useEffect(() => {
     ask();
-    const move = () => { setPath(here()); window.scrollTo(0, 0); };
+    const move = () => { setPath(here()); window.scrollTo(0, 0); setTimeout(toContent); };
     const dress = () => setLook((old) => old + 1);
     const dark = matchMedia("(prefers-color-scheme: dark)");
     window.addEventListener("hashchange", move);
@@ -57,7 +59,7 @@ function App() {
   if (who.missing) return <main id="main"><p class="bad" role="alert">{who.problem}</p></main>;
   const study = path.startsWith("study/") ? path.slice(6) : null;
   return <>
-    <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); const main = document.getElementById("main"); main.tabIndex = -1; main.focus(); }}>Skip to the content</a>
+    <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); toContent(); }}>Skip to the content</a>
     <header class="top">
       <a href="#/" aria-label="All studies"><img src="/static/icon.svg" alt="" /></a><b>rising-bandits</b>
       <nav aria-label="Main">

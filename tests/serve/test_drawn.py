@@ -75,6 +75,13 @@ def test_the_overview_is_what_the_log_says(storage, client):
             assert arm.pop("possible_outcome") == (index if index is not None and index <= 1 else None)
     assert then["explanation"] == study.explain(7).to_dict()
     assert [row[1] for row in then["arms"]] == [arm.plays for arm in study.arms(at=7)]
+    assert then["asked_at"] == study.events()[[event.decision for event in study.events()].index(7)].at
+    # The arm was retired later.
+    newest = client.get(f"/v1/studies/routes/decisions/{study.decisions}/then").json()
+    assert (then["retired"], newest["retired"]) == ([], [])
+    study.ask()
+    assert client.get(f"/v1/studies/routes/decisions/{study.decisions}/then").json()["retired"] == study.retired
+    assert study.retired
     # It goes on from there, and begins again after a reset.
     study.reset(["a->b"])
     again = client.get("/v1/studies/routes/overview").json()
@@ -82,7 +89,7 @@ def test_the_overview_is_what_the_log_says(storage, client):
     assert client.get("/v1/studies/routes/curve", params={"arm": "a->b"}).json()["at"] == []
     problem_of(client.get("/v1/studies/routes/curve", params={"arm": "nobody"}), 404)
     glance = client.get("/v1/studies/routes/glance").json()
-    assert glance["study"]["decisions"] == 43
+    assert glance["study"]["decisions"] == 44
 
 
 def test_a_decision_that_expired_is_said(storage, client):
@@ -91,7 +98,7 @@ def test_a_decision_that_expired_is_said(storage, client):
     study.ask()
     seen = client.get("/v1/studies/routes/overview").json()
     assert (seen["study"]["open"], seen["study"]["expired"]) == (0, 1)
-    assert "1 decision expired without a tell" in seen["warnings"]
+    assert "1 decision expired without a final tell" in seen["warnings"]
 
 
 CHANGES = [
@@ -101,6 +108,9 @@ CHANGES = [
     {"policy": {"name": "sw-cucb", "parameters": {"window": 5}}},
     {"horizon": 100},
     {"expires": 5.0},
+    {"spread": True},
+    {"falls": "reset"},
+    {"least": {"b->d": 0.9}},
 ]
 
 
@@ -183,3 +193,28 @@ def test_metadata_and_rules_of_today_are_shown(storage, client):
     assert set(seen["earned"]) == {"policy", "today"}
     row = client.get("/v1/studies/routes/history").json()["rows"][0]
     assert row["metadata"] == {"user": "<b>7</b>"}
+
+
+def test_members_of_super_arms_have_recent_outcomes_of_their_own(storage, client):
+    team = rb.problems.Explicit([["ann", "bob"], ["cy"], ["bob"]])
+    study = rb.studies.create("team", team, rb.SWUCB(window=10), storage=storage, seed=1)
+    study.record(["ann", "bob"], {"ann": 0.25, "bob": 0.5}, source="test")
+    study.record(["bob"], {"bob": 0.75}, source="test")
+    seen = client.get("/v1/studies/team/overview").json()
+    # There are as many super arms as arms; they are told apart all the same.
+    assert seen["units"] == "super arms"
+    assert [row[0] for row in seen["arms"]] == ["ann, bob", "bob", "cy"]
+    known = {row[0]: dict(zip(seen["columns"], row, strict=True)) for row in seen["members"]}
+    assert {label: (arm["plays"], arm["recent_outcome"]) for label, arm in known.items()} == {
+        "ann": (1, 0.25),
+        "bob": (2, 0.75),
+        "cy": (0, None),
+    }
+    assert client.get("/v1/studies/team").json()["arms"] == 3
+
+
+def test_the_present_policy_can_be_sent_back(storage, client):
+    study = make(storage, policy=rb.CRUCB(sigma=0.25, bonus="reference"))
+    seen = client.get("/v1/studies/routes/overview").json()["policy"]
+    assert client.post("/v1/studies/routes/settings", json={"policy": seen}).json() == {"done": True}
+    assert repr(study.policy) == repr(rb.CRUCB(sigma=0.25, bonus="reference"))

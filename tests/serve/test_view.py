@@ -7,7 +7,7 @@ import pytest
 from service_kit import Client, problem_of
 
 from rising_bandits.errors import InputError
-from rising_bandits.experiments import ResultStore
+from rising_bandits.experiments import ResultStore, compare
 from rising_bandits.serve.results import make_view
 
 
@@ -41,7 +41,7 @@ def test_the_numbers_of_the_folder(folder):
             mine = [run.regret[-1] for run in runs if run.spec.label == each["policy"]]
             assert each["final"] == pytest.approx(np.mean(mine))
             assert each["curve"]["mean"][-1] == pytest.approx(np.mean(mine), rel=1e-5)
-        assert task["compare"]["rows"][0]["seeds"] == 3
+        assert [each["final"] for each in task["policies"]] == sorted(each["final"] for each in task["policies"])
         report = client.get("/report/report.html")
         assert report.headers["content-security-policy"].startswith("sandbox;")
         assert found["figures"] == ["figures/a b.png"]
@@ -49,6 +49,22 @@ def test_the_numbers_of_the_folder(folder):
         for path in ("secret.txt", "figures/away.png", "..%2Fout%2Fsecret.txt", "../conftest.py", "/etc/passwd"):
             problem_of(client.get(f"/report/{path}"), 404)
         problem_of(client.get("/v1/results", headers={"Host": "evil.example"}), 421)
+
+
+@pytest.mark.parametrize("baseline", ["random", "sw-cucb"])
+def test_a_comparison_is_that_of_the_library(folder, baseline):
+    wanted = compare(folder, baseline, interval="t")
+    with Client(make_view(folder)) as client:
+        found = client.get("/v1/results/compare", params={"task": "path-easy", "baseline": baseline}).json()
+        assert found["baseline"] == baseline
+        (row,), (same,) = found["rows"], wanted.rows
+        assert (row["policy"], row["pairs"]) == (same.policy, 3)
+        assert [row[name] for name in ("difference", "low", "high", "p")] == [
+            pytest.approx(value) for value in (same.difference, same.low, same.high, same.p_holm)
+        ]
+        wrong = {"task": "path-easy", "baseline": "crucb"}
+        assert "baseline must be one of" in problem_of(client.get("/v1/results/compare", params=wrong), 422)
+        problem_of(client.get("/v1/results/compare", params={"task": "toy", "baseline": baseline}), 404)
 
 
 def test_a_folder_that_is_not_there(tmp_path, run, capsys):

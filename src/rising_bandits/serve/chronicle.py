@@ -19,7 +19,7 @@ from rising_bandits.serve.curves import Curve, short
 from rising_bandits.studies import Study
 from rising_bandits.studies.log.events import Event, revalued
 from rising_bandits.studies.reports.units import total
-from rising_bandits.studies.scales import UNIT, Scale
+from rising_bandits.studies.scales import UNIT, Scale, scale_from_spec
 from rising_bandits.theory.noise import Steps
 
 WAITING = 20_000
@@ -30,6 +30,8 @@ _CHANGES = 50
 _RECENT = 200
 _DAY = 86_400
 _DAYS = 400
+_LONGEST = 120
+"""How many letters of a setting are shown at most."""
 _NAMED = 5
 """How many arms of a change are named."""
 
@@ -269,10 +271,16 @@ def _what(event: Event, labels: Sequence[Label]) -> str:
         names = [str(labels[key]) for key in body["arms"][:_NAMED]]
         more = len(body["arms"]) - len(names)
         return ", ".join(names) + (f" and {more} more" if more else "")
-    return ", ".join(f"{name}: {_brief(value)}" for name, value in body.items())
+    return ", ".join(_setting(name, value) for name, value in body.items())
 
 
-def _brief(value: Any) -> str:
+def _setting(name: str, value: Any) -> str:
     """A setting as text."""
-    text = str(value)
-    return text if len(text) <= 120 else text[:117] + "..."
+    if name == "passed":
+        return f"the horizon of {value} rounds has passed"
+    if name == "scale":
+        value = scale_from_spec(value)
+    if name == "shares":
+        value = ", ".join(f"{share:g} to {rule!r}" for rule, share in value) or "none"
+    text = "none" if value is None else str(value)
+    return f"{name}: {text if len(text) <= _LONGEST else text[: _LONGEST - 3] + '...'}"

@@ -58,6 +58,13 @@ class Curve(Struct):
         numbers, sums = sum(each[0] for each in later) - count, sum(each[1] for each in later) - total
         return total / count, sums / numbers
 
+    def newest_value(self) -> float | None:
+        """The mean value of the last bucket; of the last two if the last one is less than half full."""
+        newest = self.buckets[-1:]
+        if len(self.buckets) > 1 and 2 * newest[0][0] < self.size:
+            newest = self.buckets[-2:]
+        return sum(bucket[3] for bucket in newest) / sum(bucket[0] for bucket in newest) if newest else None
+
     def points(self, most: int = MOST) -> dict[str, list[float]]:
         """Positions, counts, means and standard errors of at most ``most`` buckets.
 

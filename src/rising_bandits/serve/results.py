@@ -6,15 +6,17 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from starlette.applications import Starlette
 
 from rising_bandits.errors import InputError
-from rising_bandits.experiments import ResultStore, StoredRun, band, group
-from rising_bandits.experiments.statistics import half_width
+from rising_bandits.experiments import ResultStore, StoredRun, band, compare, group
 from rising_bandits.serve import schemas
 from rising_bandits.serve.app import assemble
 from rising_bandits.serve.guard import Guard
@@ -40,29 +42,24 @@ def find(folder: Path) -> list[Path]:
     return sorted(found)[:_FOLDERS]
 
 
-def results(folder: Path) -> dict[str, Any]:
-    """The results in a folder: curves of regret by task and policy, comparisons, and the report.
+def stored(folder: Path) -> list[StoredRun]:
+    """All finished runs in a folder. Nothing that the files name is imported or run."""
+    return [run for place in find(folder) for run in ResultStore(place).runs()]
 
-    Nothing that the files name is imported or run.
-    """
-    runs: list[StoredRun] = []
-    for place in find(folder):
-        runs += ResultStore(place).runs()
+
+def results(folder: Path, runs: list[StoredRun]) -> dict[str, Any]:
+    """The results in a folder: curves of regret by task and policy, the least regret first, and the report."""
     tasks: dict[str, list[dict[str, Any]]] = {}
-    seeds: dict[tuple[str, str], dict[int, float]] = {}
     for (task, policy), mine in group(runs).items():
         # Runs with other horizons or records cannot be averaged with the first one.
         alike = [run for run in mine if np.array_equal(run.rounds, mine[0].rounds)]
         tasks.setdefault(task, []).append(_policy(policy, alike))
-        seeds[task, policy] = {run.spec.seed: float(run.regret[-1]) for run in alike}
-    made = [
-        {"task": task, "policies": found, "compare": _compare(task, [each["policy"] for each in found], seeds)}
-        for task, found in tasks.items()
-    ]
     return {
         "folder": str(folder),
         "runs": len(runs),
-        "tasks": made,
+        "tasks": [
+            {"task": task, "policies": sorted(found, key=lambda each: each["final"])} for task, found in tasks.items()
+        ],
         "report": "report.html" if (folder / "report.html").is_file() else None,
         "figures": figures(folder),
     }
@@ -88,21 +85,6 @@ def _policy(name: str, runs: list[StoredRun]) -> dict[str, Any]:
     }
 
 
-def _compare(task: str, names: list[str], seeds: dict[tuple[str, str], dict[int, float]]) -> dict[str, Any] | None:
-    """Differences of final regret from the first policy on the same seeds."""
-    baseline = next((name for name in names if name.startswith("crucb")), names[0])
-    rows = []
-    for name in names:
-        common = sorted(seeds[task, name].keys() & seeds[task, baseline].keys())
-        if name == baseline or len(common) < 2:
-            continue
-        gaps = np.array([seeds[task, name][seed] - seeds[task, baseline][seed] for seed in common])
-        half = float(half_width(gaps, 0.95))
-        mean = float(gaps.mean())
-        rows.append({"policy": name, "difference": mean, "low": mean - half, "high": mean + half, "seeds": len(common)})
-    return {"baseline": baseline, "rows": sorted(rows, key=lambda row: row["difference"])} if rows else None
-
-
 def figures(folder: Path) -> list[str]:
     """The pictures in a folder, as paths relative to it."""
     kinds = (*folder.glob("**/*.png"), *folder.glob("**/*.svg"))
@@ -112,8 +94,38 @@ def figures(folder: Path) -> list[str]:
 
 @operation("GET", "/v1/results", right="read", tag=_TAG, answer=dict[str, Any], into=VIEW)
 async def show_results(call: Call) -> Any:
-    """Give the results of the folder."""
-    return pages.packed(call, await call.hub.run(results, call.state.folder))
+    """Give the results of the folder, as it is now."""
+    call.state.runs = await call.hub.run(stored, call.state.folder)
+    return pages.packed(call, await call.hub.run(results, call.state.folder, call.state.runs))
+
+
+class CompareQuery(Struct, forbid_unknown_fields=True):
+    """Which comparison."""
+
+    task: str
+    baseline: str
+
+
+@operation(
+    "GET",
+    "/v1/results/compare",
+    right="read",
+    tag=_TAG,
+    query=CompareQuery,
+    answer=dict[str, Any],
+    into=VIEW,
+)
+async def compare_results(call: Call) -> Any:
+    """Compare the policies of a task with one of them, on the seeds that they share."""
+    if call.state.runs is None:
+        call.state.runs = await call.hub.run(stored, call.state.folder)
+    query: CompareQuery = call.query
+    mine = [run for (task, _), runs in group(call.state.runs).items() if task == query.task for run in runs]
+    if not mine:
+        raise unknown("task", query.task)
+    found = await call.hub.run(partial(compare, mine, query.baseline, interval="t"))
+    rows = [asdict(row) | {"p": row.p_holm} for row in sorted(found.rows, key=lambda row: row.difference)]
+    return {"baseline": found.baseline, "rows": rows, "notes": list(found.notes)}
 
 
 _ALONE = "sandbox; default-src 'none'; img-src 'self' data:; style-src 'unsafe-inline'; frame-ancestors 'none'"
@@ -166,6 +178,8 @@ class _State:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.hub, self.limits = folder, _Threads(), Limits(rate=0, seconds=120)
+        self.runs: list[StoredRun] | None = None
+        """The runs, since they were last looked at."""
         self.guard, self.metrics, self.underway = Guard(Tokens(), self.limits), Metrics(), 0
 
 

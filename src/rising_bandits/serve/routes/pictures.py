@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta, Struct
 
 from rising_bandits.errors import RisingBanditsError
+from rising_bandits.policies.levels import SuperArmPolicy
+from rising_bandits.problems.base import Label
 from rising_bandits.serve import schemas
 from rising_bandits.serve.chronicle import NEWEST, Chronicle, earned_domain, earns
 from rising_bandits.serve.curves import Curve, short
@@ -24,7 +27,7 @@ from rising_bandits.serve.structure import structure
 from rising_bandits.serve.warnings import warnings
 from rising_bandits.serve.whatif import what_if
 from rising_bandits.studies import Explanation, Reason, Study
-from rising_bandits.studies.scales import UNIT, Scale
+from rising_bandits.studies.scales import Scale
 
 _TAG = "Page"
 _FIRST_CURVES = 8
@@ -77,7 +80,7 @@ async def overview(call: Call) -> Any:
     def work(study: Study, texts: Texts) -> dict[str, Any]:
         found, head = _head(call, study, texts)
         known, labels, scale = study.arms(), study.problem.labels, study.scale
-        acts_on_arms = len(known) == len(labels)
+        acts_on_arms = not isinstance(study.policy, SuperArmPolicy)
         keys = study.keys()
         first = sorted(labels, key=lambda label: -found.plays.get(keys[label], 0))[:_FIRST_CURVES]
         curves = {texts.text(label): found.curves.get(keys[label]) for label in first}
@@ -95,7 +98,8 @@ async def overview(call: Call) -> Any:
                 for shown in found.newest[-NEWEST:]
             ],
             "domain": _ends(scale.domain),
-            "plain": scale == UNIT,
+            "members": None if acts_on_arms else _members(found, keys, texts, scale),
+            "policy": _present_policy(study),
         }
 
     return packed(call, await call.hub.read(call.study, work))
@@ -104,6 +108,28 @@ async def overview(call: Call) -> Any:
 def _ends(domain: tuple[float, float]) -> list[float | None]:
     """The ends of a domain; None for an end that is open."""
     return [number if math.isfinite(number) else None for number in domain]
+
+
+def _members(found: Chronicle, keys: Mapping[Label, int], texts: Texts, scale: Scale) -> list[list[Any]]:
+    """What is known about base arms where the policy only knows super arms, as rows with the columns `COLUMNS`."""
+    rows = []
+    for label, key in keys.items():
+        curve = found.curves.get(key)
+        value = None if curve is None else curve.newest_value()
+        known = {
+            "label": texts.text(label),
+            "plays": found.plays.get(key, 0),
+            "recent_average": value,
+            "recent_outcome": None if value is None else scale.outcome(value),
+        }
+        rows.append([_round(known.get(name)) for name in COLUMNS])
+    return rows[:_MOST_ARMS]
+
+
+def _present_policy(study: Study) -> dict[str, Any]:
+    """The policy as a request would name it, to begin a change with."""
+    policy, settings = study.policy, study.settings
+    return {"name": type(policy).name, "parameters": settings.parameters}
 
 
 def _key_names(study: Study, texts: Texts) -> list[str]:
@@ -167,13 +193,15 @@ async def curve(call: Call) -> Any:
 async def then(call: Call) -> Any:
     """Say what was known when a decision was asked for, and why it was made."""
 
-    def work(study: Study, _: Texts) -> dict[str, Any]:
-        number = decision_number(call, study)
-        explanation = study.explain(number)
-        return {
-            "explanation": explained(explanation),
-            "arms": arm_rows(study.arms(at=number), explanation.scale),
-        }
+    def work(study: Study, texts: Texts) -> dict[str, Any]:
+        with study._then(decision_number(call, study)) as (ask, then):
+            retired = [then.labels[key] for key in sorted(then.retired) if key in then.arms.arm_of]
+            return {
+                "asked_at": ask.at,
+                "retired": texts.shown(retired),
+                "explanation": explained(study._explaining(ask, then)()),
+                "arms": arm_rows(study._known(ask, then), then.settings.scale),
+            }
 
     return packed(call, await call.hub.read(call.study, work))
 
@@ -185,7 +213,6 @@ async def then(call: Call) -> Any:
     tag=_TAG,
     body=schemas.Change,
     answer=dict[str, Any],
-    statuses=(422,),
 )
 async def preview(call: Call) -> Any:
     """Say what a change would do to the next decision. Nothing is changed.
