@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from service_kit import MAIN, PROBLEM, make, outcomes, problem_of
 
 import rising_bandits as rb
-from rising_bandits.serve import Tokens
+from rising_bandits.errors import InputError
+from rising_bandits.serve import Limits, Tokens
 
 
 def test_the_contract_of_ask_and_tell(storage, client):
@@ -90,6 +91,9 @@ def test_the_same_key_gets_the_same_decision_also_from_another_server(storage, s
     assert second.post("/v1/studies/routes/ask", json={}, headers=key).json() == made
     assert second.post("/v1/studies/routes/ask", json={}).json()["id"] == 2
     assert first.post("/v1/studies/routes/ask", json={}).json()["id"] == 3
+    # A decision that is answered again is counted once.
+    assert 'rising_decisions_total{study="routes"} 2.0' in first.get("/metrics").text
+    assert 'rising_decisions_total{study="routes"} 1.0' in second.get("/metrics").text
 
 
 def test_many_clients_at_once_share_transactions_and_lose_nothing(storage, serve):
@@ -252,6 +256,11 @@ def test_limits(storage, serve):
     sent = {"content": chunks(), "headers": {"Content-Type": "application/json"}}
     problem_of(client.post("/v1/studies/routes/ask", **sent), 413)
     assert "at most 2" in problem_of(client.post("/v1/studies/routes/ask", json={"n": 3}), 422)
+    usual = serve()
+    for labels in (["x" * 501], ["x"] * 10_001):
+        assert "length <=" in problem_of(usual.post("/v1/studies/routes/ask", json={"unavailable": labels}), 422)
+    with pytest.raises(InputError, match="batch"):
+        Limits(batch=1_001)
     slow = serve(rate=0.5)
     assert slow.get("/v1/studies").status_code == 200
     answer = slow.get("/v1/studies")

@@ -27,6 +27,12 @@ MOST_TOGETHER = 256
 """How many requests share a transaction at most."""
 
 
+def _texts(known: Texts | None, study: Study) -> Texts:
+    """The texts of the labels of the present problem: those that are known, if they still are."""
+    labels = study.problem.labels
+    return known if known is not None and known.labels == labels else Texts(labels)
+
+
 class _Item:
     """A request that waits."""
 
@@ -143,7 +149,7 @@ class Desk:
         study = self._opened()
         answers: list[Any] = []
         with study.group():
-            texts = self._texts_of(study)
+            texts = self._texts = _texts(self._texts, study)
             for item in batch:
                 try:
                     answers.append(item.work(study, texts))
@@ -159,13 +165,6 @@ class Desk:
             self._study = self._make()
         return self._study
 
-    def _texts_of(self, study: Study) -> Texts:
-        """The texts of the labels of the present problem."""
-        labels = study.problem.labels
-        if self._texts is None or self._texts.labels != labels:
-            self._texts = Texts(labels)
-        return self._texts
-
     # -- reading
 
     async def read(self, work: Work[T]) -> T:
@@ -177,11 +176,8 @@ class Desk:
         with self._read_lock:
             if self._reading is None:
                 self._reading = self._make()
-            study = self._reading
-            labels = study.problem.labels
-            if self._read_texts is None or self._read_texts.labels != labels:
-                self._read_texts = Texts(labels)
-            return work(study, self._read_texts)
+            self._read_texts = _texts(self._read_texts, self._reading)
+            return work(self._reading, self._read_texts)
 
     # -- lifetime
 

@@ -10,11 +10,12 @@ from rising_bandits import policies, problems
 from rising_bandits.errors import InputError
 from rising_bandits.policies.policy import Policy
 from rising_bandits.problems.base import Problem
+from rising_bandits.serve.limits import LABEL, LABELS
 from rising_bandits.studies.scales import Scale, scale_by_name
 
-Text = Annotated[str, Meta(min_length=1, max_length=500)]
-Texts = Annotated[list[Text], Meta(max_length=10_000)]
-Edges = Annotated[list[Annotated[list[Text], Meta(min_length=2, max_length=3)]], Meta(min_length=1, max_length=10_000)]
+Text = Annotated[str, Meta(min_length=1, max_length=LABEL)]
+Texts = Annotated[list[Text], Meta(max_length=LABELS)]
+Edges = Annotated[list[Annotated[list[Text], Meta(min_length=2, max_length=3)]], Meta(min_length=1, max_length=LABELS)]
 """Pairs of nodes, or a pair and the label of the edge."""
 
 
@@ -56,7 +57,7 @@ class Sets(Struct, forbid_unknown_fields=True):
     """Sets of exactly k arms. The reward is the sum of their outcomes."""
 
     arms: Annotated[Texts, Meta(min_length=1)]
-    k: Annotated[int, Meta(ge=1, le=10_000)]
+    k: Annotated[int, Meta(ge=1, le=LABELS)]
 
     def make(self) -> Problem:
         """The problem."""
@@ -67,7 +68,7 @@ class Largest(Struct, forbid_unknown_fields=True):
     """Sets of exactly k arms. The reward is the largest of their outcomes."""
 
     arms: Annotated[Texts, Meta(min_length=1)]
-    k: Annotated[int, Meta(ge=1, le=10_000)]
+    k: Annotated[int, Meta(ge=1, le=LABELS)]
 
     def make(self) -> Problem:
         """The problem."""
@@ -103,7 +104,7 @@ class Groups(Struct, forbid_unknown_fields=True):
 class Budget(Struct, forbid_unknown_fields=True):
     """Sets of arms whose total cost stays within a budget."""
 
-    costs: Annotated[dict[Text, float], Meta(min_length=1, max_length=10_000)]
+    costs: Annotated[dict[Text, float], Meta(min_length=1, max_length=LABELS)]
     budget: Annotated[float, Meta(gt=0)]
 
     def make(self) -> Problem:

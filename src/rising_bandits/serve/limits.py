@@ -9,6 +9,9 @@ from dataclasses import dataclass
 
 from rising_bandits import _checks
 
+LABELS, LABEL, BATCH = 10_000, 500, 1_000
+"""The most labels of a request, the longest label in characters, and the most decisions or tells of a request. The
+OpenAPI text says so, and no service can allow more."""
 CLIENTS_KEPT = 10_000
 """Of how many clients the rate is remembered."""
 
@@ -22,11 +25,7 @@ class Limits:
     body
         The largest body, in bytes.
     batch
-        The most decisions or tells of one request.
-    labels
-        The most labels in one request.
-    label
-        The longest label, in characters.
+        The most decisions or tells of one request, at most `BATCH`.
     rate
         The most requests a second with one token (without tokens: from one address), on average; 0 for no limit. Twice
         as many may come at once.
@@ -51,9 +50,7 @@ class Limits:
     """
 
     body: int = 1_000_000
-    batch: int = 1_000
-    labels: int = 10_000
-    label: int = 500
+    batch: int = BATCH
     rate: float = 2_000.0
     failures: float = 5.0
     seconds: float = 30.0
@@ -62,7 +59,8 @@ class Limits:
     connections: int = 4_096
 
     def __post_init__(self) -> None:
-        for name in ("body", "batch", "labels", "label", "open", "waiting", "connections"):
+        _checks.integer("batch", self.batch, low=1, high=BATCH)
+        for name in ("body", "open", "waiting", "connections"):
             _checks.integer(name, getattr(self, name), low=1)
         _checks.number("rate", self.rate, low=0.0)
         for name in ("failures", "seconds"):

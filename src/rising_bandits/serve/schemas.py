@@ -7,12 +7,13 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from rising_bandits.serve.forms import PolicyChoice, ProblemChoice, ScaleChoice, Text, Texts
+from rising_bandits.serve.limits import BATCH, LABELS
 
 Id = Annotated[int, Meta(ge=1, le=2**53)]
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
 Outcomes = Annotated[
     dict[Text, float],
-    Meta(max_length=10_000, description="Outcomes by arm, in the unit of the study. Arms left out were not played."),
+    Meta(max_length=LABELS, description="Outcomes by arm, in the unit of the study. Arms left out were not played."),
 ]
 Metadata = Annotated[dict[str, Any], Meta(description="Anything that the history should show beside the decision.")]
 
@@ -20,7 +21,7 @@ Metadata = Annotated[dict[str, Any], Meta(description="Anything that the history
 class Ask(Struct, forbid_unknown_fields=True):
     """A call for a decision, or for ``n`` of them."""
 
-    n: Annotated[int, Meta(ge=1, le=1_000, description="How many decisions; left out for a single one.")] | None = None
+    n: Annotated[int, Meta(ge=1, le=BATCH, description="How many decisions; left out for a single one.")] | None = None
     unavailable: Annotated[Texts, Meta(description="Arms that may not be used this time.")] = []
     among: (
         Annotated[
@@ -63,7 +64,7 @@ class Report(Struct, forbid_unknown_fields=True):
 class Reports(Struct, forbid_unknown_fields=True):
     """The outcomes of several decisions. Each is accepted or refused by itself."""
 
-    tells: Annotated[list[Report], Meta(min_length=1, max_length=1_000)]
+    tells: Annotated[list[Report], Meta(min_length=1, max_length=BATCH)]
 
 
 class Tell(Struct, forbid_unknown_fields=True):
@@ -72,7 +73,7 @@ class Tell(Struct, forbid_unknown_fields=True):
     id: Id | None = None
     outcomes: Outcomes | None = None
     final: bool = True
-    tells: Annotated[list[Report], Meta(min_length=1, max_length=1_000)] | None = None
+    tells: Annotated[list[Report], Meta(min_length=1, max_length=BATCH)] | None = None
 
 
 class Told(Struct):

@@ -41,12 +41,15 @@ async def ask(call: Call) -> Any:
     if asked.among is not None:
         options["among"] = asked.among if isinstance(asked.among, str) else tuple(asked.among)
 
-    def work(study: Study, texts: Texts) -> list[Decision]:
+    def work(study: Study, texts: Texts) -> tuple[list[Decision], bool]:
+        # A key may bring back decisions that were made before.
+        known = 0 if key is None else study.decisions
         made = study.ask(asked.n or 1, unavailable=texts.meant(asked.unavailable), **options)
-        return [shown(decision, texts) for decision in made]
+        return [shown(decision, texts) for decision in made], made[0].id > known
 
-    found = await call.hub.write(call.study, work)
-    call.state.metrics.decisions.labels(call.study).inc(len(found))
+    found, new = await call.hub.write(call.study, work)
+    if new:
+        call.state.metrics.decisions.labels(call.study).inc(len(found))
     if asked.explain:
         for decision in found:
             decision.explanation = await call.hub.read(call.study, partial(_explained, decision.id))

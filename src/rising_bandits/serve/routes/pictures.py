@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Struct
 
 from rising_bandits.errors import RisingBanditsError
 from rising_bandits.policies.levels import SuperArmPolicy
@@ -16,6 +16,7 @@ from rising_bandits.problems.base import Label
 from rising_bandits.serve import schemas
 from rising_bandits.serve.chronicle import NEWEST, Chronicle, earned_domain, earns
 from rising_bandits.serve.curves import Curve, short
+from rising_bandits.serve.forms import Text
 from rising_bandits.serve.labels import Texts
 from rising_bandits.serve.operations import Call, operation
 from rising_bandits.serve.problems import unknown
@@ -171,7 +172,7 @@ def _round(value: Any) -> Any:
 class CurveQuery(Struct, forbid_unknown_fields=True):
     """Which curve."""
 
-    arm: Annotated[str, Meta(min_length=1, max_length=500)]
+    arm: Text
 
 
 @operation("GET", "/v1/studies/{study}/curve", right="read", tag=_TAG, query=CurveQuery, answer=dict[str, Any])
