@@ -24,6 +24,16 @@ def test_grids_and_ranges_are_every_combination():
     assert [spec.parameters["window"] for spec in windows] == [10, 20, 30]
 
 
+def test_recommended_stands_for_the_policy_that_the_guide_recommends():
+    task = rb.tasks.get("toy")
+    policy = rb.policies.recommended(task.problem, 500)
+    plan = ex.make_plan(["toy"], ["recommended", policy.name, "sw-cucb"], seeds=1, horizon=500)
+    # It is the same run as the policy by its name.
+    assert [spec.label.partition("(")[0] for spec in plan] == [policy.name, "sw-cucb"]
+    with pytest.raises(rb.InputError):
+        ex.make_plan(["toy"], ["recommended(sigma=0.1)"])
+
+
 def test_a_list_that_is_a_value_stays_one():
     assert len(ex.make_plan(["toy"], ["oracle(super_arm=[0, 1])"], seeds=1)) == 1
     assert unfold({"a": (1, 2)}, lambda name: False) == [{"a": (1, 2)}]

@@ -5,22 +5,25 @@ from __future__ import annotations
 import typer
 
 from rising_bandits.cli.output import out, print_json, print_table
-from rising_bandits.policies import classes
+from rising_bandits.policies import classes, recommended
 from rising_bandits.policies.catalogue import describe
+from rising_bandits.problems import TopK
 
 
 def policies(
     as_json: bool = typer.Option(False, "--json", help="Print JSON instead of a table."),
 ) -> None:
-    """List the policies, what they act on, and their parameters with defaults.
+    """List the policies, what they act on, and their parameters with defaults; say which one is recommended.
 
     Writes no files.
 
     Example: rising policies --json
     """
     rows = [describe(kind) for kind in classes().values()]
+    # There is one recommendation for every problem; any problem will do to ask for it.
+    advised = recommended(TopK(2, k=1)).name
     if as_json:
-        print_json({"policies": rows})
+        print_json({"policies": rows, "recommended": advised})
         return
     print_table(
         ["policy", "acts on", "parameters"],
@@ -33,4 +36,7 @@ def policies(
     out.print()
     for row in rows:
         out.print(f"{row['policy']}: {row['description']}", soft_wrap=True)
-    out.print("\nparameters are given in brackets: --policy 'crucb(epsilon=0.25)'", soft_wrap=True)
+    out.print(
+        f"\nrecommended: {advised}; --policy recommended takes it, and so does a study without a policy", soft_wrap=True
+    )
+    out.print("parameters are given in brackets: --policy 'crucb(epsilon=0.25)'", soft_wrap=True)

@@ -39,7 +39,8 @@ def run(
         typer.Option(
             help="A policy, such as crucb, 'crucb(epsilon=0.25)' or my_module:MyPolicy. Can be given several times. "
             "A list or a range in place of a value stands for several policies, as in 'crucb(epsilon=[0.1, 0.2])' and "
-            "'crucb(epsilon=linspace(0.1, 0.4, 4))'. all, the default, stands for the six policies of the paper."
+            "'crucb(epsilon=linspace(0.1, 0.4, 4))'. all, the default, stands for the six policies of the paper; "
+            "recommended stands for the one that the guide recommends."
         ),
     ] = None,
     seeds: Annotated[

@@ -14,11 +14,14 @@ from rising_bandits.experiments.identity import TASK_TEXT, Trust, make_policy, m
 from rising_bandits.experiments.metrics import metric
 from rising_bandits.experiments.spec import RunSpec, _defaults, own_modules, told_to, with_options
 from rising_bandits.experiments.texts import call_text, parse_call, seeds_of, unfold
+from rising_bandits.problems import Task
 
 __all__ = ["PAPER_POLICIES", "RunSpec", "make_plan", "make_policy", "make_task", "parse_call", "parse_policy"]
 
 PAPER_POLICIES = ("crucb", "r-ed-ucb", "sw-ucb", "sw-cucb", "sw-ts", "sw-cts")
 """The six policies that the paper compares."""
+RECOMMENDED = "recommended"
+"""In a plan, the policy that `policies.recommended` makes for a task."""
 MOST_RUNS = 1_000_000
 """The largest number of runs of a plan."""
 
@@ -120,6 +123,13 @@ def _takes_list(kind: Any) -> Callable[[str], bool]:
     return takes_list
 
 
+def _recommended(task: Task, horizon: int) -> tuple[str, dict[str, Any]]:
+    """The name of the policy that is recommended for a task, and its parameters where they are not the defaults."""
+    policy = policies.recommended(task.problem, horizon)
+    usual = type(policy)().parameters()
+    return policy.name, {name: value for name, value in policy.parameters().items() if value != usual[name]}
+
+
 def with_windows(text: str, share: float) -> str:
     """A policy as text with its window set to a share of the plays, unless the text sets a window itself.
 
@@ -156,9 +166,9 @@ def make_plan(
     task_names
         Tasks, as `make_task` takes them. A list as an argument stands for several tasks, one for each value.
     policy_texts
-        Policies, as `parse_policy` takes them; ``all`` stands for the six policies of the paper. A list or a range in
-        place of a parameter stands for several policies, as in ``crucb(epsilon=[0.1, 0.2])`` and
-        ``crucb(epsilon=linspace(0.1, 0.4, 4))``.
+        Policies, as `parse_policy` takes them; ``all`` stands for the six policies of the paper, ``recommended`` for
+        what `policies.recommended` makes for each task. A list or a range in place of a parameter stands for several
+        policies, as in ``crucb(epsilon=[0.1, 0.2])`` and ``crucb(epsilon=linspace(0.1, 0.4, 4))``.
     seeds
         How many seeds, or a range of seeds such as ``"1000-1004"``.
     first_seed
@@ -190,7 +200,11 @@ def make_plan(
     _checks.integer("first_seed", first_seed, low=0)
     numbers = seeds_of(seeds, first_seed)
     texts = [name for text in policy_texts for name in (PAPER_POLICIES if text == "all" else (text,))]
-    chosen = [found for text in dict.fromkeys(texts) for found in parse_policies(text, trust)]
+    chosen = [
+        found
+        for text in dict.fromkeys(texts)
+        for found in ([(RECOMMENDED, {})] if text == RECOMMENDED else parse_policies(text, trust))
+    ]
     for name in metrics:
         metric(name, trust)
     names = dict.fromkeys(name for text in task_names for name in parse_tasks(text, trust))
@@ -200,7 +214,8 @@ def make_plan(
     for task_name in names:
         task = with_options(make_task(task_name, trust), options or {})
         length = task.horizon if horizon is None else _checks.integer("horizon", horizon, low=1)
-        for name, given in chosen:
+        for text, settings in chosen:
+            name, given = _recommended(task, length) if text == RECOMMENDED else (text, settings)
             parameters = {**_defaults(name), **told_to(name, task, length, trust), **given}
             if name == "oracle":
                 parameters = given
