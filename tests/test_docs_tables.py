@@ -91,7 +91,7 @@ def test_the_examples_say_what_their_files_say():
     measure = module("measure.py")
     stored = json.loads((DATA / "examples.json").read_text(encoding="utf-8"))["rows"]
     # The shortest horizon of one example is measured again.
-    assert measure.compared("planning", (2_000,)) == [
+    assert measure.rows_of("planning", measure.compared("planning", (2_000,))) == [
         row for row in stored if row["example"] == "planning" and row["rounds"] == 2_000
     ]
 

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from colorsys import rgb_to_hsv
+
+import numpy as np
 import pytest
+from matplotlib.colors import to_rgba
+from matplotlib.text import Text
 
 import rising_bandits as rb
 from rising_bandits import plots
 from rising_bandits.curves import Exponential, Flat
+from rising_bandits.experiments import compare, make_plan, run_plan
+from rising_bandits.plots import style
 from rising_bandits.plots.animation import frames_of
 from rising_bandits.plots.structure import draw_curves, draw_structure
-from rising_bandits.plots.style import figure, looks, wrapped
+from rising_bandits.plots.style import figure, look, looks, wrapped
 
 
 def suppliers(size=12):
@@ -37,7 +44,7 @@ def test_policies_of_one_figure_look_different_and_have_names():
     labels = ["crucb", *(f"sw-cucb(window={k})" for k in range(5)), *(f"mine:Cure(k={k})" for k in range(5))]
     found = looks(labels)
     assert len({(look.colour, look.line) for look in found.values()}) == len(labels)
-    assert plots.title("mine:Cure(k=3)") == "Cure (k=3)"
+    assert plots.title("mine:Cure(k=3)") == "Cure (k = 3)"
 
 
 def test_titles_are_not_cut():
@@ -61,3 +68,86 @@ def test_a_run_becomes_a_film(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["film.gif", "film.html"]
     with pytest.raises(rb.InputError, match=r"must end with .gif or .html"):
         plots.animate_run(run, tmp_path / "film.mp4")
+
+
+def comparison(tmp_path):
+    plan = make_plan(["toy"], ["recommended", "crucb(epsilon=0.25, upward=True)", "sw-cucb"], seeds=2, horizon=300)
+    return run_plan(plan, tmp_path / "runs", workers=1)
+
+
+def outside(drawing):
+    """Texts of a figure that reach beyond its edges."""
+    drawing.canvas.draw()
+    page = drawing.bbox.padded(2)
+    found = [text for text in drawing.findobj(Text) if text.get_visible() and text.get_text().strip()]
+    boxes = {text.get_text(): text.get_window_extent() for text in found}
+    return [name for name, box in boxes.items() if not (page.x0 <= box.x0 and box.x1 <= page.x1 and box.y1 <= page.y1)]
+
+
+def test_a_theme_makes_every_figure_narrow_and_writes_vectors(tmp_path, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(
+        style, "_shrink", lambda drawing, shrink=style._shrink: (shrink(drawing), drawn.append(drawing))
+    )
+    runs = comparison(tmp_path)
+    with plots.theme(width=3.4, formats=("svg", "pdf")):
+        made = plots.plot_regret(runs, "toy", tmp_path / "regret.png")
+        made += plots.plot_overview(runs, "toy", tmp_path / "overview.png")
+        made += plots.plot_critical_difference(compare(runs), tmp_path / "ranks.png")
+    assert [path.suffix for path in made] == [".svg", ".pdf"] * 3
+    for drawing in drawn:
+        assert drawing.get_figwidth() == 3.4
+        assert not outside(drawing)
+    # Panels stand below each other.
+    assert len({round(axes.get_position().x0, 1) for axes in drawn[1].axes}) == 1
+    assert style.current() == style.Theme()
+
+
+def test_dark_figures_keep_their_hues_and_their_contrast(tmp_path):
+    from PIL import Image
+
+    runs = comparison(tmp_path)
+    with plots.theme(dark=True):
+        plots.plot_regret(runs, "toy", tmp_path / "dark.png")
+    plots.plot_regret(runs, "toy", tmp_path / "light.png")
+    dark, light = (np.asarray(Image.open(tmp_path / f"{name}.png").convert("L")) for name in ("dark", "light"))
+    assert np.median(dark) < 40
+    assert dark.max() > 240
+    # What was drawn stands out as much as before.
+    assert abs((dark > 120).mean() - (light < 160).mean()) < 0.02
+    for colour in ("#D55E00", "#0072B2", "#009E73", "#5E3C99"):
+        hue = [rgb_to_hsv(*to_rgba(one)[:3])[0] for one in (colour, style.dark_of(colour))]
+        assert abs(hue[0] - hue[1]) < 0.03
+    assert style.dark_of(style.dark_of("#ffffff")[:3])[0] > 0.9
+
+
+@pytest.mark.parametrize(("given", "words"), [({"width": 1.0}, "width"), ({"formats": ["bmp"]}, "png, svg, pdf")])
+def test_a_wrong_theme_is_refused(given, words):
+    with pytest.raises(rb.InputError, match=words), plots.theme(**given):
+        pass
+
+
+def test_names_in_figures_are_not_python():
+    assert plots.title("crucb(epsilon=0.25, upward=True)") == "CRUCB (ε = 0.25, upward slopes)"
+    assert plots.title("crucb(bonus='reference')") == "CRUCB (bonus 4 log t)"
+    assert plots.title("horizon-crucb(decay=0.0, ahead=None)") == "HorizonCRUCB (decay = 0, no ahead)"
+    assert plots.title("mine:Cure(shape='round', warm_up=True)") == "Cure (shape round, warm up)"
+
+
+def test_labels_of_points_that_are_close_stand_apart():
+    points = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [2.0, 2.0], [60.0, 5.0]])
+    places = style.apart(points, gap=10.0)
+    every = np.concatenate([places, points])
+    for place, label in enumerate(places):
+        away = np.hypot(*(every - label).T)
+        assert np.delete(away, place).min() > 9.0
+        assert np.hypot(*(label - points[place])) < 40.0
+
+
+def test_a_policy_keeps_its_own_colour_beside_others():
+    labels = ["cucb", "r-sr", "r-ucbe", "horizon-crucb", "crucb"]
+    found = looks(labels)
+    assert [found[label].colour for label in ("horizon-crucb", "crucb")] == [
+        look(label).colour for label in ("horizon-crucb", "crucb")
+    ]
+    assert len({one.colour for one in found.values()}) == len(labels)

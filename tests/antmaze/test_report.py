@@ -91,7 +91,7 @@ def test_a_policy_with_other_parameters_is_another_one(tmp_path):
     assert [result.spec.label for result in found] == ["crucb", "crucb(upward=True)", "oracle"]
     assert summarise(found)[0].policies == ["oracle", "crucb", "crucb(upward=True)"]
     page = write_report(found, tmp_path / "report", film=False).read_text()
-    assert "CRUCB (upward=True)" in page
+    assert "CRUCB (upward slopes)" in page
 
 
 def table(results):
@@ -126,7 +126,7 @@ def test_regret_is_against_the_oracle_of_the_same_seed():
     (beside,) = summarise([*results, make_result("crucb(upward=True)", 1, 200), make_result("horizon-crucb", 7, 200)])
     assert beside.common == [0, 1]
     rows = {row[0]: row for row in comparison(beside)}
-    assert rows["CRUCB (upward=True)"][2] == "–"
+    assert rows["CRUCB (upward slopes)"][2] == "–"
     assert rows["CRUCB (printed formula)"][2] != "–"
     assert comparison(summarise(results[:2])[0]) == []
     # Runs of another length cannot be compared.

@@ -58,6 +58,8 @@ class Result:
     """The rounds of ``along``."""
     along: Floats
     """The reward per round since the previous entry of ``rounds``; for the first entry since round 20."""
+    error_along: Floats
+    """The standard error of ``along`` over the worlds."""
 
 
 def compare(make_task: Callable[[int], Task], horizons: Sequence[int], worlds: int = 5) -> list[Result]:
@@ -85,7 +87,7 @@ def _result(tasks: Sequence[Task], name: str, horizon: int) -> Result:
     means = total[:, -1] / horizon
     # Single rounds of an exploring policy vary a lot, so rewards are averaged over logarithmically spaced intervals.
     marks = np.unique(np.geomspace(20, horizon, 30).astype(np.int64))
-    steps = np.diff(np.interp(marks, rounds, total.mean(axis=0))) / np.diff(marks)
+    steps = np.array([np.diff(np.interp(marks, rounds, one)) / np.diff(marks) for one in total])
     return Result(
         policy=name,
         horizon=horizon,
@@ -93,7 +95,8 @@ def _result(tasks: Sequence[Task], name: str, horizon: int) -> Result:
         error=float(means.std(ddof=1) / np.sqrt(len(runs))) if len(runs) > 1 else float("nan"),
         end=float((total[:, -1] - total[:, late]).mean() / (horizon - rounds[late])),
         rounds=marks[1:],
-        along=steps,
+        along=steps.mean(axis=0),
+        error_along=steps.std(axis=0, ddof=1) / np.sqrt(len(runs)) if len(runs) > 1 else np.zeros(steps.shape[1]),
     )
 
 
@@ -109,8 +112,8 @@ def table(results: Sequence[Result]) -> str:
     return "\n".join(lines)
 
 
-def plot(results: Sequence[Result], path: Path, title: str) -> list[Path]:
-    """Draw the reward per round over the longest horizon.
+def plot(results: Sequence[Result], path: Path, title: str, worlds: int = 5) -> list[Path]:
+    """Draw the reward per round over the longest horizon, with its standard error as a band.
 
     Parameters
     ----------
@@ -119,39 +122,42 @@ def plot(results: Sequence[Result], path: Path, title: str) -> list[Path]:
     path
         The file to write. A PNG and an SVG file are written.
     title
-        The title of the figure.
+        What the figure is about.
+    worlds
+        The number of worlds, for the title.
 
     Returns
     -------
     list of Path
         The files that were written.
     """
-    from rising_bandits.plots.style import figure, save
+    from rising_bandits.plots.style import figure, look, save, spread, wrapped
 
-    longest = max(result.horizon for result in results)
-    colours = {
-        "CRUCB": "#D55E00",
-        "HorizonCRUCB": "#5E3C99",
-        "SW-CUCB": "#0072B2",
-        "best so far": "#009E73",
-        "round robin": "#999999",
-    }
-    with figure(6.4, 3.8) as (drawing, axes):
-        for result in results:
-            if result.horizon == longest:
-                width = 2.4 if result.policy == "CRUCB" else 1.6
-                axes.plot(
-                    result.rounds,
-                    result.along,
-                    color=colours[result.policy],
-                    label=result.policy,
-                    linewidth=width,
-                )
+    longest = [result for result in results if result.horizon == max(one.horizon for one in results)]
+    colours = {"best so far": "#009E73", "round robin": "#777777"}
+    labels = {"CRUCB": "crucb", "HorizonCRUCB": "horizon-crucb", "SW-CUCB": "sw-cucb"}
+    with figure(6.8, 3.8) as (drawing, axes):
+        ends = {}
+        for result in longest:
+            colour = colours.get(result.policy) or look(labels[result.policy]).colour
+            low, high = result.along - result.error_along, result.along + result.error_along
+            axes.fill_between(result.rounds, low, high, color=colour, alpha=0.15, linewidth=0)
+            axes.plot(result.rounds, result.along, color=colour, linewidth=1.8)
+            ends[result.policy] = (float(result.along[-1]), colour)
         axes.set_xscale("log")
+        axes.set_xlim(int(longest[0].rounds[0]), int(longest[0].rounds[-1]))
+        ordered = sorted(ends.items(), key=lambda item: -item[1][0])
+        bottom, top = axes.get_ylim()
+        heights = spread([end for _, (end, _) in ordered], gap=0.065 * (top - bottom))
+        beside = axes.get_yaxis_transform()
+        for (name, (end, colour)), height in zip(ordered, heights, strict=True):
+            line = {"color": colour, "linewidth": 0.8, "clip_on": False, "transform": beside}
+            axes.plot([1.0, 1.02, 1.04], [end, height, height], **line)
+            axes.text(1.05, height, name, color=colour, va="center", transform=beside)
+        axes.set_ylim(bottom, top)
         axes.set_xlabel("round")
         axes.set_ylabel("expected reward per round")
-        axes.set_title(title)
-        axes.legend(frameon=False, fontsize=9)
+        axes.set_title(wrapped(f"{title}: mean of {worlds} worlds with its standard error", 6.0))
         return save(drawing, path)
 
 
@@ -167,5 +173,5 @@ def main(make_task: Callable[[int], Task], horizons: Sequence[int], title: str, 
     say = Console(highlight=False, soft_wrap=True, markup=False)
     say.print(table(results))
     if given.plot is not None:
-        for path in plot(results, given.plot, title):
+        for path in plot(results, given.plot, title, given.worlds):
             say.print(f"figure: {path}")

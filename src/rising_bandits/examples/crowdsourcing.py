@@ -10,6 +10,7 @@ from rising_bandits.problems import Matching, Task
 
 WORKERS = ("ann", "bob", "cy", "dee")
 TASKS = ("birds", "boats", "maps", "faces", "cells", "speech")
+TITLE = "Four workers, six tasks"
 HORIZONS = (2_000, 20_000, 100_000)
 
 
@@ -45,4 +46,4 @@ def task(world: int = 0) -> Task:
 
 
 if __name__ == "__main__":
-    main(task, HORIZONS, "Four workers, six tasks", __doc__ or "")
+    main(task, HORIZONS, TITLE, __doc__ or "")

@@ -13,6 +13,7 @@ STAGES = (
     ("read again", "run the tests", "ask a reviewer"),
 )
 PRACTISED = ("ask the library", "skim and quote", "outline first", "run the tests")
+TITLE = "Plans of four skills"
 HORIZONS = (2_000, 20_000)
 
 
@@ -43,4 +44,4 @@ def task(world: int = 0) -> Task:
 
 
 if __name__ == "__main__":
-    main(task, HORIZONS, "Plans of four skills", __doc__ or "")
+    main(task, HORIZONS, TITLE, __doc__ or "")

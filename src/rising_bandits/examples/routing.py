@@ -15,6 +15,7 @@ from rising_bandits.examples.compare import main
 from rising_bandits.problems import ShortestPath, Task
 
 SOURCE, TARGET = "Norden", "Muenchen"
+TITLE = "Routes from Norden to München"
 HORIZONS = (10_000, 200_000)
 
 
@@ -73,4 +74,4 @@ def task(world: int = 0) -> Task:
 
 
 if __name__ == "__main__":
-    main(task, HORIZONS, "Routes from Norden to München", __doc__ or "")
+    main(task, HORIZONS, TITLE, __doc__ or "")

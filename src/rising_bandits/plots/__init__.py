@@ -1,7 +1,8 @@
 """Figures of tasks, runs, benchmark results, diagnoses and studies.
 
 Functions named ``draw_...`` draw on matplotlib axes that the caller provides. Functions named ``plot_...`` make a whole
-figure and write it as PNG and SVG. Figures need the extra ``lab``; figures of studies need the extra ``studies`` too.
+figure and write it as PNG and SVG. Within `theme` they have another width, dark colours or other formats. Figures need
+the extra ``lab``; figures of studies need the extra ``studies`` too.
 """
 
 from importlib import import_module
@@ -16,7 +17,7 @@ from rising_bandits.plots.overview import plot_overview
 from rising_bandits.plots.recorded import plot_recording
 from rising_bandits.plots.regret import draw_regret, plot_regret, regret_bands
 from rising_bandits.plots.structure import draw_curves, draw_structure
-from rising_bandits.plots.style import look, title
+from rising_bandits.plots.style import look, theme, title
 
 __all__ = [
     "animate_run",
@@ -40,6 +41,7 @@ __all__ = [
     "plot_recording",
     "plot_regret",
     "regret_bands",
+    "theme",
     "title",
 ]
 

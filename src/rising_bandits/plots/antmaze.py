@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rising_bandits.antmaze.drawing import draw_ant, draw_walls
-from rising_bandits.plots.style import figure, figures, one_of_many, save
+from rising_bandits.plots.style import figure, figures, save
 from rising_bandits.plots.trained import name_of
 
 if TYPE_CHECKING:
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from rising_bandits.antmaze.drawing import Segment
     from rising_bandits.antmaze.record import Record
     from rising_bandits.antmaze.results import Result
+
+
+_SEED, _MEDIAN, _LOW = "#9DB8CC", "#0072B2", "#D55E00"
 
 
 def success_by_episode(record: Record, arm: int, window: int = 100) -> Floats:
@@ -35,24 +38,41 @@ def success_by_episode(record: Record, arm: int, window: int = 100) -> Floats:
 
 
 def plot_learning(results: Sequence[Result], edges: Sequence[str], path: Path) -> list[Path]:
-    """Write a figure of the success rates of the given edges by episode, one line per seed."""
+    """Write a figure of the success rates of the given edges by episode.
+
+    A panel has a thin line for each seed and a thick line for their median. A seed that ends below one half on some
+    edge is named on all.
+    """
+    from matplotlib.ticker import MaxNLocator
+
     maze = results[0].maze
-    with figures(4.6 * len(edges), 3.6, widths=[1.0] * len(edges)) as (drawing, row):
-        for axes, edge in zip(row, edges, strict=True):
-            arm = maze.labels.index(edge)
-            for place, result in enumerate(results):
-                share = success_by_episode(result.record, arm)
-                axes.plot(np.arange(1, share.size + 1), share, label=f"seed {result.spec.seed}", **one_of_many(place))
-            axes.axhline(0.5, color="#666666", linewidth=0.8, linestyle=":")
+    every = [
+        np.array([success_by_episode(result.record, maze.labels.index(edge)) for result in results]) for edge in edges
+    ]
+    weak = np.any([shares[:, -1] < 0.5 for shares in every], axis=0)
+    with figures(4.2 * len(edges), 3.4, widths=[1.0] * len(edges)) as (drawing, row):
+        for axes, edge, shares in zip(row, edges, every, strict=True):
+            episodes = np.arange(1, shares.shape[1] + 1)
+            for result, share, low in zip(results, shares, weak, strict=True):
+                axes.plot(episodes, share, color=_LOW if low else _SEED, linewidth=1.2 if low else 0.8)
+                if low:
+                    # The text stands on white above its line, near the end.
+                    place = int(0.98 * episodes.size)
+                    height = float(np.nanmax(share[-episodes.size // 3 :])) + 0.02
+                    words = f"seed {result.spec.seed}"
+                    axes.text(place, height, words, color=_LOW, ha="right", va="bottom", fontsize=9)
+            tried = ~np.isnan(shares).all(axis=0)
+            axes.plot(episodes[tried], np.nanmedian(shares[:, tried], axis=0), color=_MEDIAN, linewidth=2.4)
             axes.set_ylim(0, 1.02)
-            axes.set_xlim(0, results[0].record.episodes)
+            axes.set_xlim(0, episodes[-1])
+            axes.xaxis.set_major_locator(MaxNLocator(4))
             axes.set_xlabel("episode")
             axes.set_title(f"edge {edge.replace('->', '→')}")
-        drawing.suptitle(
-            f"AntMaze-{maze.name} (trained), {name_of(results[0].spec.label)}: success by episode", fontsize=10
+        words = (
+            f"AntMaze-{maze.name} (trained), {name_of(results[0].spec.label)}: {len(results)} seeds and their median"
         )
+        drawing.suptitle(words, fontsize=10, x=0.01, ha="left")
         row[0].set_ylabel("success within the last 100 episodes")
-        row[-1].legend(frameon=False, loc="center left", bbox_to_anchor=(1.01, 0.5))
         return save(drawing, path)
 
 

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from rising_bandits.benchmark import FAMILIES, HORIZONS, NOISES
-from rising_bandits.plots.style import figure, look, save, title
+from rising_bandits.plots.style import apart, figure, look, looks, save, title
+from rising_bandits.policies import recommended
+from rising_bandits.problems import TopK
 
 
 def draw_ranks(axes: Any, ranked: dict[str, Any]) -> None:
@@ -23,9 +25,10 @@ def draw_ranks(axes: Any, ranked: dict[str, Any]) -> None:
         returns them.
     """
     labels = list(ranked)
+    styles = looks(labels)
     for row, label in enumerate(labels):
         mean, half = ranked[label]
-        style = look(label)
+        style = styles[label]
         axes.errorbar(mean, row, xerr=half or 0.0, fmt="o", color=style.colour, capsize=3, markersize=6)
     axes.set_yticks(range(len(labels)), [title(label) for label in labels])
     axes.invert_yaxis()
@@ -97,19 +100,9 @@ def _hue(label: str) -> str:
 
 
 def _name_points(axes: Any, points: dict[str, Any]) -> None:
-    """Number the points and list their names beside the axes, so that no two names overlap."""
-    corners = ((5, 4), (5, -10), (-13, 4), (-13, -10))
+    """Number the points and list their names beside the axes. No number covers another one or a point."""
     ordered = sorted(points, key=lambda label: points[label][1], reverse=True)
     for place, label in enumerate(ordered):
-        paper, benign = points[label]
-        axes.annotate(
-            str(place + 1),
-            (100 * paper, 100 * benign),
-            corners[place % len(corners)],
-            textcoords="offset points",
-            fontsize=8,
-            zorder=4,
-        )
         axes.annotate(
             f"{place + 1}  {title(label)}",
             (1.02, 1.0 - place * min(0.07, 1.0 / len(ordered))),
@@ -117,6 +110,24 @@ def _name_points(axes: Any, points: dict[str, Any]) -> None:
             fontsize=8,
             va="top",
             color=_hue(label),
+        )
+    # Places in points of print. They are known when the names have taken their room.
+    axes.figure.draw_without_rendering()
+    there = axes.transData.transform([[100 * share for share in points[label]] for label in ordered])
+    there = there * 72.0 / axes.figure.dpi
+    for place, (label, (x, y), moved) in enumerate(zip(ordered, there, apart(there, 12.0), strict=True)):
+        shift = (moved[0] - x, moved[1] - y)
+        line = {"arrowstyle": "-", "color": "#999999", "linewidth": 0.6, "shrinkA": 4, "shrinkB": 2}
+        axes.annotate(
+            str(place + 1),
+            tuple(100 * share for share in points[label]),
+            shift,
+            textcoords="offset points",
+            fontsize=8,
+            ha="center",
+            va="center",
+            zorder=4,
+            arrowprops=line if float(np.hypot(*shift)) > 14.0 else None,
         )
 
 
@@ -152,7 +163,7 @@ def best_where(data: dict[str, Any]) -> dict[tuple[str, int, str], dict[str, flo
     return {place: {policy: float(np.mean(found)) for policy, found in cell.items()} for place, cell in cells.items()}
 
 
-def draw_map(axes: Any, data: dict[str, Any], mine: str = "horizon-crucb") -> None:
+def draw_map(axes: Any, data: dict[str, Any], mine: str | None = None) -> None:
     """Draw a table of the random instances that shows which policy is best in which setting.
 
     Each cell is one combination of noise, horizon and family. It has the colour and the name of the policy with the
@@ -165,8 +176,9 @@ def draw_map(axes: Any, data: dict[str, Any], mine: str = "horizon-crucb") -> No
     data
         A result of the benchmark, as `benchmark.as_data` returns it.
     mine
-        The policy whose share is added, as "ours", to the cells in which another policy is best.
+        The policy whose share is added to the cells in which another policy is best; by default the recommended one.
     """
+    mine = recommended(TopK(2, k=1)).name if mine is None else mine
     found = best_where(data)
     rows = [
         (noise, horizon)
@@ -185,18 +197,30 @@ def draw_map(axes: Any, data: dict[str, Any], mine: str = "horizon-crucb") -> No
             axes.add_patch(_square(column, row, colour))
             # The name of a policy with parameters is long, so the parameters go on a line of their own.
             name = title(best).replace(" (", "\n(")
-            axes.text(column, row - 0.17, name, ha="center", va="center", fontsize=7.5, color=colour, linespacing=1.0)
-            text = f"{cell[best]:.1%}"
-            if mine in cell and best != mine:
-                text += f"  (ours {cell[mine]:.1%})"
-            axes.text(column, row + 0.25, text, ha="center", va="center", fontsize=7.5, color="#333333")
+            beside = mine in cell and best != mine
+            text = f"{name}\n{cell[best]:.1%}"
+            middle = row - 0.13 if beside else row
+            axes.text(column, middle, text, ha="center", va="center", fontsize=8, color=colour, linespacing=1.1)
+            if beside:
+                words = f"{title(mine)} {cell[mine]:.1%}"
+                axes.text(column, row + 0.29, words, ha="center", va="center", fontsize=7, color="#555555")
     axes.set_xticks(range(len(families)), families)
-    axes.set_yticks(range(len(rows)), [f"{noise}, T = {horizon:,}" for noise, horizon in rows])
+    axes.set_yticks(range(len(rows)), [f"{_noise(noise)}, {horizon:,} rounds" for noise, horizon in rows])
     axes.set_xlim(-0.5, len(families) - 0.5)
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.grid(visible=False)
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
+
+
+def _noise(name: str) -> str:
+    """A noise model in words.
+
+    >>> _noise("gaussian-0.1"), _noise("bernoulli")
+    ('noise 0.1', 'outcomes 0 or 1')
+    """
+    kind, _, deviation = name.partition("-")
+    return {"gaussian": f"noise {deviation}", "bernoulli": "outcomes 0 or 1"}.get(kind, name)
 
 
 def _square(column: int, row: int, colour: str) -> Any:
@@ -221,7 +245,7 @@ def plot_map(data: dict[str, Any], path: Path) -> list[Path]:
     list of Path
         The PNG file and the SVG file.
     """
-    with figure(9.6, 1.0 + 0.52 * len({key[:2] for key in best_where(data)})) as (drawing, axes):
+    with figure(9.6, 1.0 + 0.6 * len({key[:2] for key in best_where(data)})) as (drawing, axes):
         draw_map(axes, data)
         for side in axes.spines.values():
             side.set_visible(False)

@@ -12,7 +12,7 @@ import numpy as np
 
 from rising_bandits._checks import Floats
 from rising_bandits._text import figure_text, shown_text
-from rising_bandits.plots.style import EARLY, LATE, figures, save
+from rising_bandits.plots.style import EARLY, LATE, current, figures, save
 from rising_bandits.theory.diagnose import ArmDiagnosis, Diagnosis
 
 MOST_PANELS = 12
@@ -98,7 +98,7 @@ def plot_diagnosis(diagnosis: Diagnosis, path: Path) -> list[Path]:
         The PNG file and the SVG file.
     """
     drawn, others = diagnosis.arms[:MOST_PANELS], diagnosis.arms[MOST_PANELS:]
-    columns = min(4, math.ceil(math.sqrt(len(drawn))))
+    columns = min(2 if current().narrow else 4, math.ceil(math.sqrt(len(drawn))))
     rows = math.ceil(len(drawn) / columns)
     width = max(4.2, 2.7 * columns)
     with figures(width, max(3.8, 2.6 * rows + 0.7)) as (drawing, _):

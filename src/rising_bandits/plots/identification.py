@@ -6,9 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rising_bandits.plots.style import figures, one_of_many, save, title
+import numpy as np
+
+from rising_bandits.plots.style import figures, looks, save, title
 from rising_bandits.simulation.identification import ErrorRate
 
+_ASIDE = 1.055
+"""How far points of one budget stand apart, as a factor."""
 Rates = Mapping[str, Sequence[tuple[int, ErrorRate]]]
 """For each policy, by label, its budgets with what was measured there."""
 
@@ -25,18 +29,50 @@ def draw_identification(axes: Any, rates: Rates, what: str = "probability") -> N
     what
         ``"probability"`` for the error probability with its interval, or ``"simple_regret"``.
     """
+    styles = looks(rates)
     for place, (label, points) in enumerate(rates.items()):
-        look = one_of_many(place)
-        budgets = [budget for budget, _ in points]
-        values = [getattr(rate, what) for _, rate in points]
+        style = styles[label]
+        # Points of one budget stand side by side, so that none hides another.
+        budgets = np.array([budget for budget, _ in points]) * _ASIDE ** (place - (len(rates) - 1) / 2)
+        values = np.array([getattr(rate, what) for _, rate in points])
         if what == "probability":
-            low, high = [rate.low for _, rate in points], [rate.high for _, rate in points]
-            axes.fill_between(budgets, low, high, color=look["color"], alpha=0.1, linewidth=0)
-        axes.plot(budgets, values, marker="o", markersize=3.5, linewidth=1.7, label=title(label), **look)
+            ends = [values - [rate.low for _, rate in points], [rate.high for _, rate in points] - values]
+            axes.errorbar(budgets, values, yerr=np.maximum(ends, 0.0), fmt="none", ecolor=style.colour, elinewidth=1.1)
+        axes.plot(
+            budgets,
+            values,
+            marker="o",
+            markersize=4,
+            linewidth=1.2,
+            color=style.colour,
+            linestyle=style.line,
+            alpha=0.95,
+        )
     axes.set_xscale("log")
-    axes.set_xlabel("budget T, rounds")
-    axes.set_ylabel("error probability" if what == "probability" else "simple regret")
+    every = sorted({budget for points in rates.values() for budget, _ in points})
+    axes.set_xticks(every, [f"{budget:,}" for budget in every])
+    axes.minorticks_off()
+    axes.set_xlabel("budget: rounds before the choice")
+    axes.set_ylabel("error probability, with 95% intervals" if what == "probability" else "simple regret")
     axes.set_ylim(bottom=0.0)
+
+
+def draw_names(axes: Any, rates: Rates, what: str = "simple_regret") -> None:
+    """Write the name of each policy beside the axes, in the order of the lines at the smallest budget."""
+    styles = looks(rates)
+    order = sorted(rates, key=lambda label: -float(getattr(rates[label][0][1], what)))
+    for place, label in enumerate(order):
+        style = styles[label]
+        height = 0.97 - 0.085 * place
+        axes.plot(
+            [1.03, 1.09],
+            [height] * 2,
+            color=style.colour,
+            linestyle=style.line,
+            transform=axes.transAxes,
+            clip_on=False,
+        )
+        axes.text(1.11, height, title(label), color=style.colour, va="center", fontsize=9, transform=axes.transAxes)
 
 
 def plot_identification(rates: Rates, path: Path | str) -> list[Path]:
@@ -57,5 +93,5 @@ def plot_identification(rates: Rates, path: Path | str) -> list[Path]:
     with figures(11.0, 3.8, [1.0, 1.0]) as (drawing, axes):
         for one, what in zip(axes, ("probability", "simple_regret"), strict=True):
             draw_identification(one, rates, what)
-        axes[-1].legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=9)
+        draw_names(axes[-1], rates)
         return save(drawing, Path(path))

@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 
 from rising_bandits.experiments import Band, StoredRun, band, group, make_task
-from rising_bandits.plots.style import figure, look, looks, save, spread, title, wrapped
+from rising_bandits.plots.style import current, figure, look, looks, save, spread, theme, title, wrapped
 
-_NARROW = 5.0
-"""Figures of fewer inches have smaller letters."""
 _THOUSANDS = 1e3
 _MANY = 10_000
 """From this value on an axis counts in thousands."""
@@ -183,27 +181,21 @@ def plot_regret(runs: Sequence[StoredRun], task: str, path: Path, *, log: str = 
     log
         Which axes are logarithmic: ``x``, ``y``, ``xy`` or none.
     width
-        The width in inches; 3.4 fits a column of a paper.
+        The width in inches, unless a `theme` sets one; 3.4 fits a column of a paper.
 
     Returns
     -------
     list of Path
         The files.
     """
-    narrow = width < _NARROW
-    with figure(width, (0.8 if narrow else 0.625) * width) as (drawing, axes):
-        size = 8.0 if narrow else 11.0
+    given = current()
+    with theme(width=given.width or width, dark=given.dark, formats=given.formats), figure(6.4, 4.0) as (drawing, axes):
         draw_regret(
             axes,
             regret_bands(runs, task),
             regret_heading(task, runs),
             log="y" in log,
             log_rounds="x" in log,
-            inches=width - (0.6 if narrow else 1.0),
-            size=size,
+            inches=drawing.get_figwidth() - (0.6 if current().narrow else 1.0),
         )
-        if narrow:
-            for text in (*axes.texts, axes.xaxis.label, axes.yaxis.label):
-                text.set_fontsize(7)
-            axes.tick_params(labelsize=7)
         return save(drawing, path)

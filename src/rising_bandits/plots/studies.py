@@ -164,7 +164,8 @@ def draw_outcomes(axes: Any, table: Any, arms: Sequence[str], scale: Scale, plai
     axes.set_xlabel("play of the arm")
     axes.set_ylabel("outcome" + (f" ({plain(scale.unit)})" if scale.unit else "") + ", running mean")
     if axes.get_legend_handles_labels()[0]:
-        axes.legend(frameon=False, fontsize=8)
+        # Beside the axes it covers no line.
+        axes.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.0)
 
 
 def rewards(table: Any, problem: Problem, scale: Scale) -> tuple[Floats, str]:
@@ -215,7 +216,7 @@ def draw_rewards(axes: Any, earned: Floats, name: str) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(5, integer=True, min_n_ticks=1))
     axes.set_xlabel("decision that was told, oldest first")
     axes.set_ylabel(name)
-    axes.legend(frameon=False, fontsize=8)
+    axes.legend(frameon=False, fontsize=8, ncols=2, loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.2)
 
 
 def plot_study(study: Study, path: Path | str) -> list[Path]:

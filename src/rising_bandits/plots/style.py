@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from rising_bandits import _checks
 from rising_bandits._extras import require
 from rising_bandits._files import replacing
+from rising_bandits.errors import InputError
 from rising_bandits.policies import BaseArmPolicy, SuperArmPolicy, classes
 
 
@@ -39,8 +45,8 @@ _VARIANTS = {
     "r-ed-ucb(upward=True)": Look("#E69F00", "--"),
 }
 """Looks of variants that figures show beside the policy without parameters."""
-_WIDE = ("crucb", "horizon-crucb")
-_OTHERS = ("#E69F00", "#56B4E9", "#8C510A", "#5E3C99", "#F0E442")
+_WIDE = ("crucb", "horizon-crucb", "foresight")
+_OTHERS = ("#E69F00", "#56B4E9", "#8C510A", "#1B8A8A", "#8A7D00")
 PALETTE = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C510A", "#5E3C99")
 """Colours of lines that do not stand for policies."""
 EARLY, LATE = "#999999", "#D55E00"
@@ -102,15 +108,23 @@ def looks(labels: Iterable[str]) -> dict[str, Look]:
     plainest: dict[str, str] = {}
     for label in sorted(labels := list(labels), key=len):
         plainest.setdefault(label.partition("(")[0], label)
-    names = [label.partition("(")[0] for label in labels]
+    wanted = {}
+    for label in labels:
+        name = label.partition("(")[0]
+        wanted[label] = look(name if plainest[name] == label else label)
+    # Colours that belong to a policy are given first; the other policies share what is left.
+    own = [label for label in labels if wanted[label].colour not in _OTHERS]
     found: dict[str, Look] = {}
-    for label, name in zip(labels, names, strict=True):
-        wanted = look(name if plainest[name] == label else label)
+    for label in [*own, *(label for label in labels if label not in own)]:
+        mine = wanted[label]
+        colours = {other.colour for other in found.values()}
         used = {(other.colour, other.line) for other in found.values()}
-        # Two policies of one figure never look the same.
-        free = (Look(colour, wanted.line, wanted.width) for colour in (wanted.colour, *_OTHERS, *PALETTE))
-        found[label] = next((one for one in free if (one.colour, one.line) not in used), wanted)
-    return found
+        choice = [mine.colour, *_OTHERS, *PALETTE]
+        # Two policies of one figure never look the same, and they share a colour only where colours run out.
+        free = [colour for colour in choice if colour not in colours] if label not in own else []
+        free += [colour for colour in choice if (colour, mine.line) not in used]
+        found[label] = Look(free[0], mine.line, mine.width) if free else mine
+    return {label: found[label] for label in labels}
 
 
 def title(label: str) -> str:
@@ -121,14 +135,44 @@ def title(label: str) -> str:
     label
         The label of the policy's runs, such as ``crucb`` or ``crucb(epsilon=0.25)``.
 
-    >>> title("sw-cucb"), title("crucb(epsilon=0.25)"), title("my_bandits:Cure(k=3)")
-    ('SW-CUCB', 'CRUCB (epsilon=0.25)', 'Cure (k=3)')
+    >>> title("sw-cucb"), title("crucb(epsilon=0.25, upward=True)"), title("my_bandits:Cure(k=3)")
+    ('SW-CUCB', 'CRUCB (ε = 0.25, upward slopes)', 'Cure (k = 3)')
     """
     name, bracket, rest = label.partition("(")
     # A policy of one's own is named by its class; its module says nothing to a reader.
     name = name.rpartition(":")[2]
     kind = classes().get(name)
-    return (kind.title if kind is not None and kind.title else name) + (f" ({rest}" if bracket else "")
+    return (kind.title if kind is not None and kind.title else name) + (f" ({_said(rest)})" if bracket else "")
+
+
+_SYMBOLS = {"epsilon": "ε", "sigma": "σ", "delta": "δ"}
+_SAYINGS = {
+    ("upward", "True"): "upward slopes",
+    ("upward", "False"): "all slopes",
+    ("bonus", "'paper'"): "bonus 30 log t",
+    ("bonus", "'reference'"): "bonus 4 log t",
+    ("bonus", "'proved'"): "proved bonus",
+}
+
+
+def _said(parameters: str) -> str:
+    """Parameters as a reader would write them, given as ``epsilon=0.25, upward=True)``."""
+    try:
+        call = ast.parse(f"f({parameters}", mode="eval").body
+    except SyntaxError:
+        return parameters.removesuffix(")")
+    said = []
+    for part in getattr(call, "keywords", ()):
+        value = ast.unparse(part.value)
+        word = _SYMBOLS.get(part.arg, str(part.arg).replace("_", " "))
+        plain = {"True": word, "False": f"no {word}", "None": f"no {word}"}.get(value)
+        if value[0] in "'\"":
+            plain = f"{word} {value[1:-1]}"
+        elif plain is None:
+            # 1.0 is written 1, as people do.
+            plain = f"{word} = {value.removesuffix('.0')}"
+        said.append(_SAYINGS.get((str(part.arg), value), plain))
+    return ", ".join(said)
 
 
 def spread(wanted: Sequence[float], gap: float) -> list[float]:
@@ -145,6 +189,43 @@ def spread(wanted: Sequence[float], gap: float) -> list[float]:
             (middle, count), (other, more) = blocks[-2], blocks[-1]
             blocks[-2:] = [[(middle * count + other * more) / (count + more), count + more]]
     return [middle + gap * ((count - 1) / 2 - place) for middle, count in blocks for place in range(int(count))]
+
+
+def apart(points: Any, gap: float) -> Any:
+    """Places for labels of points: close to them, but at least ``gap`` away from all points and from each other.
+
+    Parameters
+    ----------
+    points
+        An array of shape (n, 2).
+    gap
+        The least distance, in the unit of the points.
+
+    >>> places = apart([[0.0, 0.0], [1.0, 0.0]], gap=10.0)
+    >>> bool(np.hypot(*(places[0] - places[1])) >= 9.9)
+    True
+    """
+    points = np.asarray(points, dtype=np.float64)
+    middle = points.mean(axis=0)
+    # Labels begin on the side that faces away from the middle of all points.
+    away = points - middle
+    length = np.hypot(*away.T)[:, None]
+    places = points + gap * np.where(length > 0, away / np.maximum(length, 1e-9), [0.0, 1.0])
+    for _ in range(300):
+        others = np.concatenate([places, points])
+        step = places[:, None, :] - others[None, :, :]
+        far = np.hypot(step[..., 0], step[..., 1])
+        np.fill_diagonal(far, np.inf)
+        close = np.maximum(0.0, gap - far)
+        # Two labels at one place part in different directions.
+        turn = np.arange(len(points))[:, None] * 2.4
+        random = np.stack([np.cos(turn), np.sin(turn)], axis=-1)
+        push = np.where(far[..., None] > 1e-6, step / np.maximum(far, 1e-6)[..., None], random)
+        moved = (close[..., None] * push).sum(axis=1)
+        if not moved.any():
+            break
+        places = places + 0.3 * moved
+    return places
 
 
 def _top(block: list[float], gap: float) -> float:
@@ -175,6 +256,72 @@ def short(text: str, letters: int) -> str:
     return text if len(text) <= letters else text[: letters - 1] + "…"
 
 
+@dataclass(frozen=True)
+class Theme:
+    """What `theme` sets: a width in inches, dark colours, and the formats of files; None for those of each figure."""
+
+    width: float | None = None
+    dark: bool = False
+    formats: tuple[str, ...] | None = None
+
+    @property
+    def narrow(self) -> bool:
+        """Whether figures have smaller letters, and panels below each other."""
+        return self.width is not None and self.width < _NARROW
+
+
+_NARROW = 5.0
+"""Figures of fewer inches have smaller letters."""
+_SMALL = 7.5
+"""The size of letters in such figures, in points."""
+_KINDS: dict[str, dict[str, Any]] = {
+    "png": {"dpi": 200},
+    "svg": {"metadata": {"Date": None}},
+    "pdf": {"metadata": {"CreationDate": None}},
+}
+_USUAL = Theme()
+_theme: ContextVar[Theme] = ContextVar("theme", default=_USUAL)
+
+
+def current() -> Theme:
+    """The theme of the figures that are drawn now."""
+    return _theme.get()
+
+
+@contextlib.contextmanager
+def theme(*, width: float | None = None, dark: bool = False, formats: Sequence[str] | None = None) -> Iterator[None]:
+    """Draw every figure of a block in another width, in dark colours, or to files of other formats.
+
+    Parameters
+    ----------
+    width
+        The width of the figures in inches; 3.4 fits a column of a paper. By default each figure has its own.
+    dark
+        Whether figures are light on dark.
+    formats
+        Some of ``png``, ``svg`` and ``pdf``. By default PNG and SVG, or PDF where the name of a file ends so.
+
+    Raises
+    ------
+    InputError
+        The width is below 2 inches, or a format is not known.
+
+    >>> with theme(width=3.4, formats=["pdf"]):
+    ...     current().narrow
+    True
+    """
+    if width is not None:
+        _checks.number("width", width, low=2.0)
+    for name in formats or ():
+        if name not in _KINDS:
+            raise InputError(f"formats must be some of {', '.join(_KINDS)}, got {name!r}")
+    token = _theme.set(Theme(width, dark, None if formats is None else tuple(formats)))
+    try:
+        yield
+    finally:
+        _theme.reset(token)
+
+
 @contextlib.contextmanager
 def figure(width: float = 6.4, height: float = 4.0) -> Iterator[tuple[Any, Any]]:
     """An empty figure with one pair of axes in the common style; sizes are in inches."""
@@ -184,7 +331,10 @@ def figure(width: float = 6.4, height: float = 4.0) -> Iterator[tuple[Any, Any]]
 
 @contextlib.contextmanager
 def figures(width: float, height: float, widths: Sequence[float] = (1.0,)) -> Iterator[tuple[Any, list[Any]]]:
-    """An empty figure with axes side by side in the common style, their widths in proportion to ``widths``."""
+    """An empty figure with axes side by side in the common style, their widths in proportion to ``widths``.
+
+    In a narrow `theme` the axes stand below each other.
+    """
     require("lab", "matplotlib")
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -202,10 +352,21 @@ def figures(width: float, height: float, widths: Sequence[float] = (1.0,)) -> It
         "axes.titlelocation": "left",
         "svg.hashsalt": "rising-bandits",
     }
+    wanted = current()
+    stacked = wanted.narrow and len(widths) > 1
+    if wanted.width is not None:
+        # Narrow figures are higher in proportion, since letters do not shrink as much; panels stand below each other.
+        shape = max(height / width, 0.72) if wanted.narrow else height / width
+        width, height = wanted.width, wanted.width * (0.75 * len(widths) if stacked else shape)
+    if wanted.narrow:
+        settings |= {"font.size": _SMALL, "axes.titlesize": _SMALL + 0.5}
     with mpl.rc_context(settings):
         drawing = Figure(figsize=(width, height), layout="constrained")
         FigureCanvasAgg(drawing)
-        row = drawing.subplots(1, len(widths), width_ratios=widths, squeeze=False)[0]
+        if stacked:
+            row = drawing.subplots(len(widths), 1, squeeze=False)[:, 0]
+        else:
+            row = drawing.subplots(1, len(widths), width_ratios=widths, squeeze=False)[0]
         for axes in row:
             axes.set_axisbelow(True)
         yield drawing, list(row)
@@ -214,15 +375,91 @@ def figures(width: float, height: float, widths: Sequence[float] = (1.0,)) -> It
 def save(drawing: Any, path: Path) -> list[Path]:
     """Write a figure, and return the paths of its files.
 
-    A path that ends with ``.pdf`` gives one PDF file. Any other gives a PNG and an SVG file; its suffix is replaced.
+    A path that ends with ``.pdf`` gives one PDF file. Any other gives a PNG and an SVG file; its suffix is replaced. A
+    `theme` may ask for other formats.
     """
-    kinds: dict[str, dict[str, Any]] = {".png": {"dpi": 200}, ".svg": {"metadata": {"Date": None}}}
-    if path.suffix == ".pdf":
-        kinds = {".pdf": {"metadata": {"CreationDate": None}}}
+    wanted = current()
+    if wanted.narrow:
+        _shrink(drawing)
+    if wanted.dark:
+        _darken(drawing)
+    formats = wanted.formats or (("pdf",) if path.suffix == ".pdf" else ("png", "svg"))
     written = []
-    for suffix, options in kinds.items():
-        target = path.with_suffix(suffix)
+    for kind in formats:
+        target = path.with_suffix(f".{kind}")
         with replacing(target) as aside:
-            drawing.savefig(aside, format=suffix[1:], **options)
+            drawing.savefig(aside, format=kind, **_KINDS[kind])
         written.append(target)
     return written
+
+
+def _shrink(drawing: Any) -> None:
+    """Make letters fit a narrow figure, and wrap titles that are wider than it."""
+    from matplotlib.text import Text
+
+    for text in drawing.findobj(Text):
+        text.set_fontsize(min(text.get_fontsize(), _SMALL))
+    # Only a first layout tells how much room there is beside the axes.
+    drawing.draw_without_rendering()
+    whole = drawing.get_figwidth()
+    for axes in drawing.axes:
+        place = axes.get_position()
+        for side, room in (("left", 1.0 - place.x0), ("center", place.width)):
+            words = axes.get_title(loc=side)
+            if words:
+                lines = "\n".join(wrapped(line, room * whole - 0.05, _SMALL) for line in words.splitlines())
+                axes.set_title(lines, loc=side, fontsize=_SMALL)
+        for label, room in (
+            (axes.xaxis.label, place.width * whole),
+            (axes.yaxis.label, place.height * drawing.get_figheight()),
+        ):
+            label.set_text("\n".join(wrapped(line, room, _SMALL) for line in label.get_text().splitlines()))
+
+
+def dark_of(colour: Any) -> tuple[float, float, float, float]:
+    """The colour that stands for another one on a dark ground: the same hue, with light and dark exchanged.
+
+    >>> [round(part, 2) for part in dark_of("#ffffff")], [round(part, 2) for part in dark_of("#000000")]
+    ([0.08, 0.09, 0.1, 1.0], [1.0, 1.0, 1.0, 1.0])
+    """
+    from matplotlib.colors import to_rgba
+
+    *parts, alpha = to_rgba(colour)
+    shift = 1.0 - max(parts) - min(parts)
+    ground = (0.08, 0.09, 0.1)
+    # Colours are a little paler than their opposites, since thin lines are hard to see on a dark ground.
+    pale = 0.25 if max(parts) - min(parts) > 0.15 else 0.0
+    turned = [(1.0 - pale) * (part + shift) + pale for part in parts]
+    red, green, blue = (dark + (1.0 - dark) * part for part, dark in zip(turned, ground, strict=True))
+    return red, green, blue, alpha
+
+
+def _darken(drawing: Any) -> None:
+    """Exchange light and dark in everything that a figure holds, except in pictures and colour scales."""
+    from matplotlib.collections import Collection
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+    from matplotlib.text import Text
+
+    # Marks and numbers of axes exist only after a first drawing.
+    drawing.draw_without_rendering()
+    for artist in drawing.findobj():
+        if isinstance(artist, Line2D):
+            marker = artist.get_markeredgecolor(), artist.get_markerfacecolor()
+            artist.set_color(dark_of(artist.get_color()))
+            artist.set_markeredgecolor(dark_of(marker[0]))
+            artist.set_markerfacecolor(dark_of(marker[1]))
+        elif isinstance(artist, Text):
+            artist.set_color(dark_of(artist.get_color()))
+            box = artist.get_bbox_patch()
+            if box is not None:
+                box.set_facecolor(dark_of(box.get_facecolor()))
+        elif isinstance(artist, Patch):
+            outline = artist.get_edgecolor()
+            artist.set_facecolor(dark_of(artist.get_facecolor()))
+            artist.set_edgecolor(dark_of(outline))
+        elif isinstance(artist, Collection) and artist.get_array() is None:
+            outlines: Any = artist.get_edgecolor()
+            fills: Any = artist.get_facecolor()
+            artist.set_facecolor([dark_of(one) for one in fills])
+            artist.set_edgecolor([dark_of(one) for one in outlines])

@@ -12,12 +12,14 @@ import numpy as np
 
 from rising_bandits._checks import Bools, Floats, Ints
 from rising_bandits.experiments.statistics import half_width
-from rising_bandits.plots.style import PALETTE, figure, looks, save, title
+from rising_bandits.plots.style import PALETTE, current, figure, looks, save, title
 
 _COLOURS = "YlOrRd"
 _FLOOR, _WALL = "#F4F3EE", "#737F8F"
 _ACROSS = 4
 """How many panels a figure of regret has in a row at most."""
+_MAPS = 5
+"""How many heatmaps stand side by side at most; more would be too small on a page."""
 _BAND = 5
 """From how many seeds on an interval is drawn."""
 _COLUMNS = 18
@@ -82,30 +84,43 @@ def draw_floor(axes: Any, floor: Floor) -> None:
 
 @contextlib.contextmanager
 def _grid(rows: Sequence[str], columns: Sequence[str], size: tuple[float, float]) -> Iterator[tuple[Any, Any, Any]]:
-    """A figure with a panel for every row and column, and a narrow panel at the end of each row for its colour scale.
+    """A figure with a panel for every row and column, and narrow panels for the colour scale of each row.
 
-    Yields the figure, the panels, and the narrow panels. Places are computed here, because matplotlib's own layout
-    takes seconds for so many panels.
+    Columns that do not fit beside each other stand below, with the same rows. Yields the figure, the panels, and the
+    narrow panels of each row. Places are computed here, because matplotlib's own layout takes seconds for so many.
     """
-    left, top, bar = 0.45, 0.72, 0.62
-    width, height = left + size[0] * len(columns) + bar, top + size[1] * len(rows) + 0.08
+    left, top, head, bar = 0.45, 0.3, 0.5, 0.62
+    across = -(-len(columns) // -(-len(columns) // (3 if current().narrow else _MAPS)))
+    blocks = -(-len(columns) // across)
+    block = head + size[1] * len(rows)
+    width, height = left + size[0] * across + bar, top + block * blocks + 0.08
     with figure(width, height) as (drawing, first):
         first.remove()
         drawing.set_layout_engine("none")
+        drawing.set_size_inches(*((current().width or width) / width * side for side in (width, height)))
         panels = np.empty((len(rows), len(columns)), dtype=object)
-        bars = np.empty(len(rows), dtype=object)
+        bars = np.empty((len(rows), blocks), dtype=object)
         for row, name in enumerate(rows):
-            bottom = (height - top - size[1] * (row + 1)) / height
             for column in range(len(columns)):
-                place = ((left + size[0] * column) / width, bottom, 0.95 * size[0] / width, 0.94 * size[1] / height)
+                down, right = divmod(column, across)
+                bottom = (height - top - block * down - head - size[1] * (row + 1)) / height
+                place = ((left + size[0] * right) / width, bottom, 0.95 * size[0] / width, 0.94 * size[1] / height)
                 panels[row, column] = drawing.add_axes(place, xticks=[], yticks=[])
                 panels[row, column].grid(visible=False)
-            at = ((left + size[0] * len(columns) + 0.05) / width, bottom, 0.1 / width, 0.94 * size[1] / height)
-            bars[row] = drawing.add_axes(at)
-            panels[row, 0].set_ylabel(name, fontsize=9)
+                if right == 0:
+                    panels[row, column].set_ylabel(name, fontsize=8)
+                    at = ((left + size[0] * across + 0.05) / width, bottom, 0.1 / width, 0.94 * size[1] / height)
+                    bars[row, down] = drawing.add_axes(at)
         for column, name in enumerate(columns):
             panels[0, column].set_title(name, fontsize=8, loc="center")
         yield drawing, panels, bars
+
+
+def _scales(drawing: Any, picture: Any, bars: Any) -> None:
+    """Draw the colour scale of a row of panels, once for each block."""
+    for axes in bars:
+        drawing.colorbar(picture, cax=axes)
+        axes.tick_params(labelsize=7)
 
 
 def _heads(names: Sequence[str], runs: Sequence[int]) -> list[str]:
@@ -129,13 +144,15 @@ def _scale(counts: Floats) -> Any:
 
 
 def _rows(marks: Sequence[int]) -> list[str]:
-    return [f"to {mark:,}" for mark in marks]
+    return [f"to episode\n{mark:,}" for mark in marks]
 
 
 def plot_positions(
     floor: Floor, counts: Mapping[str, Floats], runs: Mapping[str, int], marks: Sequence[int], heading: str, path: Path
 ) -> list[Path]:
     """Write heatmaps of where the ant was: a column for each policy, a row for each episode of ``marks``.
+
+    More than five policies stand in two blocks, one below the other.
 
     Parameters
     ----------
@@ -170,7 +187,7 @@ def plot_positions(
                     zorder=1,
                     interpolation="nearest",
                 )
-            drawing.colorbar(picture, cax=bars[row])
+            _scales(drawing, picture, bars[row])
         return _finish(drawing, heading, path)
 
 
@@ -215,7 +232,7 @@ def plot_tries(
                 )
                 for node, colour in ((floor.start, "#009E73"), (floor.goal, "#0072B2")):
                     axes.plot(*floor.nodes[node], "o", markersize=4, color=colour, zorder=4)
-            drawing.colorbar(picture, cax=bars[row])
+            _scales(drawing, picture, bars[row])
         return _finish(drawing, heading, path)
 
 
@@ -253,7 +270,7 @@ def plot_paths(
                     down, across = divmod(int(place), wide)
                     box = Rectangle((across - 0.5, down - 0.5), 1, 1, fill=False, edgecolor="#0072B2", linewidth=0.9)
                     axes.add_patch(box)
-            drawing.colorbar(picture, cax=bars[row])
+            _scales(drawing, picture, bars[row])
         return _finish(drawing, heading, path)
 
 
@@ -320,7 +337,7 @@ def plot_training_regret(episodes: Ints, table: Mapping[str, Floats], heading: s
     labels = sorted(means, key=lambda label: float(means[label][-1]))
     halves = {label: half_width(table[label], 0.99) if len(table[label]) >= _BAND else None for label in labels}
     styles = looks(table)
-    rows = max(1, -(-len(labels) // _ACROSS))
+    rows = max(1, -(-len(labels) // (2 if current().narrow else _ACROSS)))
     columns = max(1, -(-len(labels) // rows))
     with figure(0.6 + 2.35 * columns, 0.75 + 2.05 * rows) as (drawing, first):
         first.remove()

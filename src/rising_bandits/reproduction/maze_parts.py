@@ -168,8 +168,7 @@ def heatmap_parts(one: Trained, folder: Path) -> list[Part]:
     """The parts with heatmaps of positions, of paths and of edges, each for every policy at every mark."""
     runs = {label: len(one.of(label)) for label in one.policies}
     cells = {label: one.positions[label] for label in one.policies}
-    marks = ", ".join(f"{mark:,}" for mark in one.marks)
-    head = f"AntMaze-{one.maze} (trained), mean over runs, up to episodes {marks}"
+    head = f"AntMaze-{one.maze} (trained), mean over runs"
     made = []
     for name, title, items, path, words in (
         (
@@ -190,7 +189,7 @@ def heatmap_parts(one: Trained, folder: Path) -> list[Part]:
                 one.mean("paths"),
                 runs,
                 one.marks,
-                f"{head}: episodes on each path",
+                f"{head}: episodes on each path, a cell a path; framed: no wall is in the way",
                 folder / f"paths-{one.maze}.png",
             ),
             "Episodes on each path, a cell a path. The first is the optimal path; framed paths run into no wall; "
@@ -205,7 +204,7 @@ def heatmap_parts(one: Trained, folder: Path) -> list[Part]:
                 one.mean("edges"),
                 runs,
                 one.marks,
-                f"{head}: tries of each edge",
+                f"{head}: tries of each edge (green: start, blue: goal)",
                 folder / f"edges-{one.maze}.png",
             ),
             "Tries of each edge. Green is the start, blue the goal.",
