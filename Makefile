@@ -32,6 +32,7 @@ bench: $(READY)  ## speed as ratios to a C yardstick, printed and written to res
 	$(BIN)/python bench/studies.py
 	$(BIN)/python bench/serve.py
 	$(BIN)/python bench/sweeps.py
+	$(BIN)/python bench/kills.py
 
 page:  ## the web page of the service, built from page/ (needs node and npm)
 	cd page && npm ci --ignore-scripts --no-audit --no-fund && npm run build
