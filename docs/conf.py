@@ -16,6 +16,8 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
+    "cells",
+    "chart",
     "mathml",
     "pages",
     "results",
