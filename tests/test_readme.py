@@ -35,8 +35,10 @@ def test_commands_and_links_exist():
     commands = re.findall(r"(?:^    |`)make ([a-z]+)", README, re.MULTILINE)
     assert commands[:2] == ["reproduce", "test"]
     assert set(commands) <= set(targets)
-    for link in re.findall(r"\]\(([^)]+)\)", README):
+    for link in re.findall(r"\]\(([^)]+)\)", README) + re.findall(r'(?:src|srcset)="([^"]+)"', README):
         assert (ROOT / link).exists(), link
+    for script in re.findall(r"`python (\S+\.py)", README):
+        assert (ROOT / script).exists(), script
 
 
 def test_ci_runs_what_the_readme_promises():

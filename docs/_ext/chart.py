@@ -107,7 +107,8 @@ def drawn(text: str, letters: int = 24) -> str:
     width = LETTER * letters + 20.0
     below = 2.0
     for box in boxes:
-        box.lines = textwrap.wrap(box.text.replace("`", ""), letters)
+        # Results are bold, so fewer of their letters fit.
+        box.lines = textwrap.wrap(box.text.replace("`", ""), letters if box.after else int(0.85 * letters))
         if not box.after:
             box.y = below + box.height / 2
             below += box.height + ROW

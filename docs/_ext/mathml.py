@@ -64,6 +64,7 @@ def _with_brackets(row: ElementTree.Element) -> None:
         if not depth:
             inner = ElementTree.Element("mrow")
             inner.extend([*done[place + 1 : -1], part[0]])
+            _space_functions(inner)
             part[0] = inner
             del done[place + 1 : -1]
     row[:] = done

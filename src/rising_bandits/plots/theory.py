@@ -18,8 +18,8 @@ _PALETTE = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#000000")
 def draw_growth(axes: Any, exponents: Sequence[float] = (0.5, 1.0, 1.2, 2.0), plays: int = 100) -> None:
     """Draw mean outcomes whose slopes fall like exp(-n) or (n+1)^(-c), scaled to end at 1."""
     n = np.arange(1, plays + 1)
-    families = {"exp(−n)": np.exp(-n.astype(float))}
-    families |= {f"(n+1)^(−{c:g})": (n + 1.0) ** -c for c in exponents}
+    families = {"$e^{-n}$": np.exp(-n.astype(float))}
+    families |= {f"$(n+1)^{{-{c:g}}}$": (n + 1.0) ** -c for c in exponents}
     for (name, slopes), colour in zip(families.items(), _PALETTE, strict=True):
         means = np.concatenate([[0.0], np.cumsum(slopes)])
         axes.plot(np.arange(plays + 1), means / means[-1], color=colour, linewidth=1.8, label=name)
@@ -52,18 +52,20 @@ def draw_bounds(axes: Any, rows: Sequence[tuple[str, float, float]]) -> None:
     """
     places = np.arange(len(rows))[::-1]
     for place, (_, measured, bound) in zip(places, rows, strict=True):
+        # Only the first row names the marks, above the axes.
+        first = place == places[0]
         axes.plot([measured, bound], [place, place], color="#CCCCCC", linewidth=1.5, zorder=1)
-        axes.scatter(measured, place, color="#D55E00", s=40, zorder=2)
-        axes.scatter(bound, place, color="#0072B2", s=40, marker="s", zorder=2)
+        axes.scatter(measured, place, color="#D55E00", s=40, zorder=2, label="measured" if first else None)
+        words = "bound of Theorem 3" if first else None
+        axes.scatter(bound, place, color="#0072B2", s=40, marker="s", zorder=2, label=words)
     axes.axvline(1.0, color="#444444", linestyle=":", linewidth=1.2)
-    axes.text(1.0, -0.6, " beyond: says nothing", color="#777777", fontsize=8)
+    axes.text(1.12, -0.45, "a bound beyond 1\nsays nothing", color="#666666", fontsize=8, va="bottom")
     axes.set_xscale("log")
+    axes.set_xlim(0.5 * min(row[1] for row in rows), 25.0 * max(1.0, *(row[2] for row in rows)))
     axes.set_yticks(places, [name for name, _, _ in rows])
-    axes.set_ylim(-0.7, len(rows) - 0.2)
+    axes.set_ylim(-0.7, len(rows) - 0.4)
     axes.set_xlabel("regret as a share of L·T, the most that any policy can lose")
-    _, measured, bound = rows[0]
-    for name, x, colour in (("measured", measured, "#D55E00"), ("Theorem 3", bound, "#0072B2")):
-        axes.annotate(name, (x, places[0]), (0, 7), textcoords="offset points", ha="center", color=colour)
+    axes.legend(frameon=False, ncols=2, loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.2)
 
 
 def draw_lower_bound(
