@@ -81,19 +81,21 @@ def draw_lower_bound(
     axes.plot(horizons, floor, color="#000000", linewidth=1.4, linestyle=(0, (1, 1)))
     axes.set_xscale("log")
     axes.set_yscale("log")
-    low, high = axes.get_ylim()
+    low, high = (float(np.log10(end)) for end in axes.get_ylim())
     ends = [float(np.log10(values[-1])) for _, values in ordered]
-    names = [(title(label), look(label).colour) for label, _ in ordered]
     axes.annotate("lower bound", (horizons[1], floor[1]), (6, -11), textcoords="offset points", fontsize=9)
-    heights = spread(ends, 0.075 * float(np.log10(high / low)))
-    # Names must stay below the title, even if all lines end near the top.
-    lift = min(0.0, float(np.log10(high)) - heights[0])
-    heights = [height + lift for height in heights]
-    for (name, colour), height in zip(names, heights, strict=True):
-        axes.text(horizons[-1] * 1.15, 10**height, name, color=colour, va="center", fontsize=9)
+    heights = spread(ends, 0.08 * (high - low))
+    # The axis is high enough for all names, which may have been moved apart.
+    axes.set_ylim(10**low, 10 ** max(high, heights[0] + 0.05 * (high - low)))
+    axes.set_xlim(horizons[0], horizons[-1])
+    beside = axes.get_yaxis_transform()
+    for (label, _), end, height in zip(ordered, ends, heights, strict=True):
+        colour = look(label).colour
+        line = {"color": colour, "linewidth": 0.8, "clip_on": False, "transform": beside}
+        axes.plot([1.0, 1.03, 1.06], [10**end, 10**height, 10**height], **line)
+        axes.text(1.07, 10**height, title(label), color=colour, va="center", fontsize=9, transform=beside)
     axes.set_xlabel("horizon T")
     axes.set_ylabel("larger regret of A and B")
-    axes.margins(x=0.02)
     axes.set_title(heading, fontsize=10)
 
 

@@ -113,7 +113,7 @@ def lower_bounds_part(section: Section, runs: Sequence[StoredRun], folder: Path)
     with figures(11.0, 3.6, widths=(1.0,) * (1 + len(SLOPES))) as (drawing, row):
         for axes, c in zip(row, (None, *SLOPES), strict=True):
             floor = np.array([lower_bound(horizon, 1, c) for horizon in HORIZONS])
-            heading = "Theorem 4: T/18" if c is None else f"Theorem 5, c = {c:g}: of the order T^{2 - c:.1f}"
+            heading = "Theorem 4: T/18" if c is None else f"Theorem 5, c = {c:g}: order $T^{{{2 - c:.1f}}}$"
             draw_lower_bound(axes, HORIZONS, claims.worst_of_pair(pairs, c), floor, heading)
         path = save(drawing, folder / "lower-bounds.png")[1]
     tables = []
