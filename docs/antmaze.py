@@ -52,7 +52,7 @@ def tables() -> dict[str, str]:
     from rising_bandits.reproduction.antmaze import LEARNED, last_success
     from rising_bandits.reproduction.maze_claims import maze_claims
     from rising_bandits.reproduction.maze_parts import HEADINGS, comparison, differences, which_seeds
-    from rising_bandits.reproduction.trained import load
+    from rising_bandits.reproduction.summary_file import load
 
     made = {}
     alone = [run for run in find_results(sorted(RUNS.glob("easy-oracle-*.npz"))) if run.spec.label == "oracle"]
@@ -86,7 +86,8 @@ def tables() -> dict[str, str]:
 def summary() -> bytes:
     """The summary of all runs, as the package holds it."""
     from rising_bandits.antmaze.results import find_results
-    from rising_bandits.reproduction.trained import dump, summarise
+    from rising_bandits.reproduction.summaries import summarise
+    from rising_bandits.reproduction.summary_file import dump
 
     return dump(summarise(find_results([RUNS])))
 
@@ -97,7 +98,7 @@ def figures() -> None:
     from rising_bandits.plots.antmaze import plot_learning
     from rising_bandits.reproduction.antmaze import LEARNED
     from rising_bandits.reproduction.maze_parts import heatmap_parts, trained_part
-    from rising_bandits.reproduction.trained import load
+    from rising_bandits.reproduction.summary_file import load
 
     with tempfile.TemporaryDirectory() as name:
         made = Path(name)

@@ -23,7 +23,7 @@ from rising_bandits.antmaze.settings import CPU
 from rising_bandits.antmaze.spec import TrainSpec
 from rising_bandits.antmaze.training import Training
 from rising_bandits.reproduction.antmaze import last_success
-from rising_bandits.reproduction.trained import walks_from
+from rising_bandits.reproduction.summaries import walks_from
 
 OUT = Path(__file__).parent / "data" / "antmaze-parts.json"
 CHANGES: tuple[dict[str, Any], ...] = (

@@ -105,16 +105,11 @@ def antmaze_borrowed() -> Records:
 
 def proof_of_theorem_5() -> Records:
     """What two steps of the proof claim, and what is true, for several exponents."""
-    from rising_bandits.theory import instances
-    from rising_bandits.theory.proofs import second_step
+    from dataclasses import asdict
 
-    made = []
-    for c in (1.2, 1.4, 1.6, 1.8):
-        first, second = instances.paper_step(100_000, c), second_step(100_000, c)
-        made.append(
-            {"c": c, "claimed": first.claimed, "real": first.real, "exact": second.exact, "printed": second.printed}
-        )
-    return made
+    from rising_bandits.theory.proofs import theorem_5
+
+    return [{"c": c, **asdict(theorem_5(100_000, c))} for c in (1.2, 1.4, 1.6, 1.8)]
 
 
 def concentration() -> Records:

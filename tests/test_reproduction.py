@@ -14,16 +14,16 @@ from scipy import stats
 
 import rising_bandits as rb
 from rising_bandits.experiments import PAPER_POLICIES, RunSpec, StoredRun, make_task
-from rising_bandits.reproduction import SECTIONS, claims, reproduce, theory_parts
+from rising_bandits.reproduction import SECTIONS, reproduce, task_claims, theory_claims, theory_parts
 from rising_bandits.reproduction import sections as plans
 from rising_bandits.reproduction.index import ITEMS, index_of
-from rising_bandits.reproduction.judging import Claim, Paired, compare, holm, lowest, paired
+from rising_bandits.reproduction.judging import Claim, Paired, compare, holm, larger, lowest, paired
 from rising_bandits.reproduction.report import Part, render
 from rising_bandits.reproduction.reproduce import plan_of
 from rising_bandits.reproduction.sections import REFERENCE, flat_names, pair_names
 from rising_bandits.reproduction.variants import flat, flat_bound, k_max_halved
 from rising_bandits.theory import instances, lower_bound
-from rising_bandits.theory.proofs import best_mixture, second_step, spy
+from rising_bandits.theory.proofs import best_mixture, spy, theorem_5
 
 
 def test_every_section_can_be_asked_for_and_every_task_is_there():
@@ -58,20 +58,54 @@ def runs_with(crucb: float, reference: float, rival: float) -> list[StoredRun]:
     for seed in range(10):
         out.append(stored("path-easy", "crucb", crucb + noise[seed], seed))
         out.append(stored("path-easy", "crucb", reference - noise[seed], seed, bonus="reference"))
-        out += [stored("path-easy", name, rival + 2 * noise[seed], seed) for name in claims.BASELINES]
+        out += [stored("path-easy", name, rival + 2 * noise[seed], seed) for name in task_claims.BASELINES]
     return out
 
 
 def test_claims_follow_the_numbers_either_way():
-    good = claims.task_claims(runs_with(100.0, 50.0, 200.0), "path-easy")
-    bad = claims.task_claims(runs_with(300.0, 199.9, 200.0), "path-easy")
+    good = task_claims.task_claims(runs_with(100.0, 50.0, 200.0), "path-easy")
+    bad = task_claims.task_claims(runs_with(300.0, 199.9, 200.0), "path-easy")
     assert [claim.verdict for claim in good[:2]] == ["held", "held"]
     # A difference of less than one percent is level, however sure it is.
     assert [claim.verdict for claim in bad[:2]] == ["did not hold", "level"]
     assert "300" in bad[0].evidence
     assert all(claim.items == ("Figure 5",) for claim in good)
+    by = {claim.text: claim.verdict for claim in good}
     # SW-UCB and SW-CUCB are the same here.
-    assert good[2].verdict == "level"
+    assert by["path-easy: SW-UCB and SW-TS do better than SW-CUCB and SW-CTS"] == "level"
+    assert by["path-easy: the best path consists of late bloomers only (Section 6.1)"] == "held"
+
+
+def habits(task: str, policy: str, plays: list[float], seed: int = 0) -> StoredRun:
+    """A run that played each arm in this share of its rounds, and lost the same in every round."""
+    spec = RunSpec(task, policy, {}, 100, seed)
+    columns = {name: [0.5 * at for at in (50, 100)] for name in ("regret", "reward", "realised_regret")}
+    meta = {"settings": spec.as_dict(), "label": spec.label, "optimal_total": 100.0}
+    counts = [[round(share * at) for share in plays] for at in (50, 100)]
+    return StoredRun({"round": [50, 100], "plays": counts, **columns, "realised_reward": columns["reward"]}, meta)
+
+
+def k_max_verdicts(of_base: list[float], of_super: list[float]) -> list[str]:
+    runs = [habits("k-max", policy, of_base) for policy in ("sw-cucb", "sw-cts")]
+    runs += [habits("k-max", policy, of_super) for policy in ("sw-ucb", "sw-ts")]
+    return [claim.verdict for claim in task_claims._k_max(runs)]
+
+
+def test_what_k_max_policies_play_is_judged_by_their_plays():
+    peakers, last = [0.02, 0.02, 0.02, 0.94, 1.0], [0.25, 0.25, 0.25, 0.25, 1.0]
+    assert k_max_verdicts(peakers, last) == ["held", "held", "held"]
+    assert k_max_verdicts(last, peakers) == ["held", "did not hold", "did not hold"]
+
+
+def test_gaps_between_tasks_are_judged_by_an_unpaired_test():
+    rng = np.random.default_rng(2)
+    low, high = rng.normal(0.0, 1.0, 10), rng.normal(5.0, 1.0, 10)
+    assert larger(high, low)[0] == "held"
+    assert larger(low, high)[0] == "did not hold"
+    assert larger(low, low + 0.01)[0] == "level"
+    assert larger(high, low)[1] == pytest.approx(stats.ttest_ind(high, low, equal_var=False).pvalue)
+    # Without noise there is no p-value, and the difference decides.
+    assert larger(np.ones(3), np.zeros(3)) == ("held", pytest.approx(np.nan, nan_ok=True))
 
 
 @given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=8))
@@ -101,6 +135,14 @@ def test_paired_tests_are_students_and_never_promise_zero():
     assert lowest({"b": Paired(1.0, 0.5, 1, 1, float("nan"))}) == "level"
 
 
+def horizon_of(run: StoredRun) -> int:
+    return int(re.search(r"horizon=(\d+)", run.spec.task).group(1))
+
+
+def replace_regret(run: StoredRun, final: float) -> StoredRun:
+    return stored(run.spec.task, run.spec.policy, final)
+
+
 def lower_bound_runs(factor: float) -> list[StoredRun]:
     """Runs in which every policy loses so many times the bound on A, and nothing on B."""
     out = []
@@ -113,18 +155,22 @@ def lower_bound_runs(factor: float) -> list[StoredRun]:
         for horizon in plans.FLAT_HORIZONS:
             a, b = flat_names(horizon)
             out += [stored(a, policy, factor * flat_bound(horizon)), stored(b, policy, 0.0)]
+    for horizon in plans.STEEP_HORIZONS:
+        out.append(stored(plans.steep_name(horizon), "crucb", 5.0 * horizon ** (2 / 3)))
     return out
 
 
 @pytest.mark.parametrize(("factor", "verdict"), [(1.1, "held"), (0.9, "did not hold")])
 def test_lower_bounds_and_rates_are_judged_by_the_runs(factor, verdict, tmp_path):
     runs = lower_bound_runs(factor)
-    found = claims.lower_bound_claims(runs)
+    found = theory_claims.lower_bound_claims(runs)
     assert {claim.verdict for claim in found} == {verdict}
     assert {item for claim in found for item in claim.items} == {"Theorem 4", "Theorem 5", "Lemma 3", "Lemma 4"}
     # Regret that grows like the lower bound grows no faster than the upper bound.
-    assert {claim.verdict for claim in claims.rate_claims(runs)} == {"held"}
-    assert "4.0, 4.0, 4.0 times" in claims.rate_claims(runs)[0].evidence
+    assert {claim.verdict for claim in theory_claims.rate_claims(runs)} == {"held"}
+    assert "4.0, 4.0, 4.0 times" in theory_claims.rate_claims(runs)[0].evidence
+    linear = [replace_regret(run, 0.1 * horizon_of(run)) for run in runs]
+    assert [claim.verdict for claim in theory_claims.rate_claims(linear)] == ["held", *["did not hold"] * 3]
     if factor > 1.0:
         part = theory_parts.lower_bounds_part(plans.Section("lower-bounds", ""), runs, tmp_path)
         assert len(part.tables) == 4
@@ -154,11 +200,11 @@ def test_steps_of_proofs_are_what_plain_sums_say():
     total = np.cumsum(mean)
     switch = int((2 - c) ** (1 / (c - 1)) * horizon)
     exact = total[horizon] - total[horizon - switch] - mean[switch] * switch
-    step = second_step(horizon, c)
+    step = theorem_5(horizon, c)
     assert step.exact == pytest.approx(exact)
     assert step.printed < 0 < step.exact
     # The line falls in proportion to T; the quantity grows like T to the power 2 - c.
-    later = second_step(10 * horizon, c)
+    later = theorem_5(10 * horizon, c)
     assert later.printed / step.printed == pytest.approx(10, rel=0.1)
     assert later.exact / step.exact == pytest.approx(10**0.6, rel=0.1)
 
@@ -239,8 +285,10 @@ def test_what_did_not_hold_comes_first(small):
 def test_the_toy_claims_hold_at_full_horizon(small):
     _, result = small
     toy = [claim for name, claim in result.claims if name == "toy"]
-    assert len(toy) == 5
+    assert len(toy) == 7
     assert all(claim.held for claim in toy)
+    # The paper's figure has two baselines; the comparison with five is ours.
+    assert [claim.of_paper for claim in toy if "five baselines" in claim.text] == [False, False]
 
 
 def test_a_second_call_runs_nothing_and_says_the_same(small):
@@ -251,13 +299,32 @@ def test_a_second_call_runs_nothing_and_says_the_same(small):
     assert again.claims == [item for item in result.claims if item[0] in ("table-1", "toy", "proofs")]
 
 
+LATEX = {
+    "Figure": (
+        "toy", "constraint", "bound_gap", "path", "regret_path", "deeprl_environments", "regret_deeprl", "heatmap",
+        "k-max_easy", "matching", "regret_matching", "spanning", "regret_spanning", "heatmap-app", "heatmap-path-app",
+        "heatmap-edge-app",
+    ),
+    "Table": ("environment", "hyperparameter", "sensitivity, without a label"),
+    "Theorem": ("no_optimal_policy", "optimal_approx", "upper_bound", "lower_bound", "lower_bound_2"),
+    "Corollary": ("optimal_policy", "characterize"),
+    "Lemma": ("additive_optiaml", "concen", "lower_bound_non_comb", "lower_bound2_non_comb"),
+    "Proposition": ("monotone",),
+    "Assumption": ("rising", "monotone"),
+    "Definition": ("optimal constant policy, without a label",),
+    "Algorithm": ("CRUCB", "R-ed-UCB", "SW-UCB", "SW-CUCB", "SW-TS", "SW-CTS"),
+}  # fmt: skip
+"""The numbered items of the paper's LaTeX source by their labels, in the order in which LaTeX numbers them."""
+
+
 def test_the_index_has_everything_of_the_paper(small):
     _, result = small
     names = [entry.item for entry in result.index]
-    wanted = [f"Figure {n}" for n in range(1, 17)] + [f"Table {n}" for n in (1, 2, 3)]
-    wanted += [f"Theorem {n}" for n in range(1, 6)] + ["Corollary 1", "Corollary 2", "Proposition 1"]
-    wanted += [f"Lemma {n}" for n in range(1, 5)]
-    assert set(wanted) <= set(names)
+    numbered = [f"{kind} {n}" for kind, labels in LATEX.items() for n, _ in enumerate(labels, 1)]
+    assert set(numbered) <= set(names)
+    # Nor does it have what the paper has not: what else is there has no number of its own.
+    others = [name for name in names if name not in numbered]
+    assert [name for name in others if name.split()[0] in LATEX] == []
     assert len(names) == len(set(names)) == len(ITEMS)
     by = {entry.item: entry for entry in result.index}
     assert by["Table 1"].verdict == "did not hold"

@@ -20,7 +20,8 @@ from rising_bandits.problems import recorded
 from rising_bandits.reproduction.antmaze import last_success, plan_report, write_report
 from rising_bandits.reproduction.maze_claims import maze_claims
 from rising_bandits.reproduction.maze_parts import comparison, which_seeds
-from rising_bandits.reproduction.trained import dump, load, summarise, walks_from
+from rising_bandits.reproduction.summaries import summarise, walks_from
+from rising_bandits.reproduction.summary_file import dump, load
 
 
 def make_result(policy="crucb", seed=0, episodes=600, bad=False):

@@ -17,7 +17,8 @@ from rising_bandits.experiments import make_plan
 from rising_bandits.experiments.plan import with_windows
 from rising_bandits.problems.recorded import SHARE
 from rising_bandits.reproduction.antmaze import last_success
-from rising_bandits.reproduction.trained import load, summarise
+from rising_bandits.reproduction.summaries import summarise
+from rising_bandits.reproduction.summary_file import load
 
 ROOT = Path(__file__).parents[2]
 RESULTS = find_results([ROOT / "docs" / "data" / "antmaze"])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import rising_bandits as rb
 from rising_bandits.curves import Exponential, Flat, Linear, Noiseless, Tabulated
-from rising_bandits.theory import checks, instances
+from rising_bandits.theory import checks, instances, proofs
 from rising_bandits.theory.bounds import lower_bound, lower_rate, upper_bound, upper_rate, upsilon
 from rising_bandits.theory.policy import count_states, optimal_policy
 
@@ -80,7 +80,7 @@ def test_bounds_and_checks_refuse_what_has_no_meaning():
         upper_bound(task, constant=-1.0)
     for c in (1.0, 2.5):
         with pytest.raises(rb.InputError, match="c must be"):
-            instances.paper_step(100, c)
+            proofs.theorem_5(100, c)
     for wrong in ({"constant": -1.0}, {"runs": 0}, {"epsilon": -3.0}, {"sigma": math.nan}, {"horizon": 8}):
         with pytest.raises(rb.InputError, match=f"{next(iter(wrong))} must be"):
             checks.concentration(**{"runs": 3, "horizon": 100, **wrong})
@@ -183,7 +183,7 @@ def test_the_step_of_the_papers_proof_that_does_not_hold():
     """Direct simulation of a policy that only plays the rising arm of the paper's instance B."""
     for c in (1.2, 1.4, 1.6, 1.8):
         horizon = 20_000
-        step = instances.paper_step(horizon, c)
+        step = proofs.theorem_5(horizon, c)
         means = np.cumsum((np.arange(1, horizon + 1) + 1.0) ** -c)
         totals = np.concatenate([[0.0], np.cumsum(means)])
         p = math.floor((2 - c) ** (1 / (c - 1)) * horizon)
@@ -193,6 +193,20 @@ def test_the_step_of_the_papers_proof_that_does_not_hold():
         assert step.real == pytest.approx(scale * (flat * horizon - earned), rel=1e-6, abs=1e-6)
         assert step.claimed == pytest.approx(scale * (flat * p - totals[p]), rel=1e-6)
         assert step.real < step.claimed
+
+
+@pytest.mark.parametrize(("rise", "size"), [(100, 2), (300, 4)])
+def test_a_round_can_cost_more_than_the_proof_of_the_upper_bound_counts(rise, size):
+    """CRUCB itself, played on the instance: it comes back to the rising arm in the round that is stated."""
+    found = proofs.theorem_3(rise, size)
+    run = rb.simulate(found.task, rb.CRUCB(sigma=0.0), rounds=range(1, found.round + 1), compiled=False)
+    costs = np.diff(run.regret, prepend=0.0)
+    assert run.rounds[-1] == found.round
+    assert costs[-1] == pytest.approx(found.regret)
+    assert np.flatnonzero(costs > 0.5)[-2] < 10, (
+        "between the first plays and the last round it plays the other super arm"
+    )
+    assert found.counted == 1.0 < found.regret
 
 
 def brute_force(task: rb.Task, horizon: int) -> float:

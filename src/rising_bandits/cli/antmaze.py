@@ -229,7 +229,7 @@ def _print(results: Sequence[Result], alike: Sequence[Result]) -> None:
         8,
     )
     from rising_bandits.reproduction.maze_parts import HEADINGS, comparison, which_seeds
-    from rising_bandits.reproduction.trained import summarise
+    from rising_bandits.reproduction.summaries import summarise
 
     for one in summarise(alike):
         if table := comparison(one):

@@ -13,7 +13,7 @@ import numpy as np
 from rising_bandits._checks import Floats
 from rising_bandits._text import figure_text, shown_text
 from rising_bandits.plots.style import EARLY, LATE, current, figures, save
-from rising_bandits.theory.diagnose import ArmDiagnosis, Diagnosis
+from rising_bandits.theory.diagnosis import ArmDiagnosis, Diagnosis
 
 MOST_PANELS = 12
 """How many arms are drawn at most; the others are named below the figure."""

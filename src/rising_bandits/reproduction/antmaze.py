@@ -20,7 +20,8 @@ from rising_bandits.plots.trained import name_of
 from rising_bandits.reproduction.judging import Claim, judged
 from rising_bandits.reproduction.maze_parts import heatmap_parts, outcomes_part, trained_part
 from rising_bandits.reproduction.report import Part, render
-from rising_bandits.reproduction.trained import Trained, summarise
+from rising_bandits.reproduction.summaries import summarise
+from rising_bandits.reproduction.trained import Trained
 
 LEARNED = {"easy": ("0->1", "1->4"), "complex": ("0->1", "1->5")}
 """The edges by which the ant's learning is judged: the first edge of the optimal path, and the second."""

@@ -110,6 +110,32 @@ def paired(ours: Floats, theirs: Floats) -> Paired:
     return Paired(mean, mean / top if top > 0 else 0.0, difference.size, int((difference > 0).sum()), p)
 
 
+def larger(ours: Floats, theirs: Floats) -> tuple[Verdict, float]:
+    """Whether numbers of one task are larger than those of another, whose seeds have nothing to do with them.
+
+    Parameters
+    ----------
+    ours, theirs
+        The numbers, one per seed.
+
+    Returns
+    -------
+    tuple
+        The verdict at `ALPHA`, and the two-sided p-value of Welch's t-test; NaN if there is no spread.
+
+    >>> larger(np.array([11.0, 12.0, 10.5]), np.array([1.0, 2.0, 1.5]))[0]
+    'held'
+    """
+    from scipy import stats
+
+    difference = float(np.mean(ours) - np.mean(theirs))
+    spread = min(len(ours), len(theirs)) > 1 and max(float(np.ptp(ours)), float(np.ptp(theirs))) > 0.0
+    p = float(stats.ttest_ind(ours, theirs, equal_var=False).pvalue) if spread else float("nan")
+    if not np.isnan(p) and p > ALPHA:
+        return "level", p
+    return judged(difference > 0.0), p
+
+
 def holm(p: Mapping[str, float]) -> dict[str, float]:
     """Correct p-values for having made several tests, by Holm's method; NaN stays NaN and is not counted.
 
@@ -175,4 +201,13 @@ def p_text(test: Paired) -> str:
     """
     if np.isnan(test.p):
         return "one seed" if test.seeds < 2 else "same on all seeds"
-    return "< 0.001" if test.p < 0.001 else f"{test.p:.3f}"
+    return number_text(test.p)
+
+
+def number_text(p: float) -> str:
+    """A p-value as text, which is never 0.
+
+    >>> number_text(0.0004), number_text(0.0312)
+    ('< 0.001', '0.031')
+    """
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"

@@ -18,7 +18,7 @@ from pathlib import Path
 from rising_bandits._files import replacing
 from rising_bandits.errors import InputError
 from rising_bandits.experiments import RunSpec, StoredRun, run_plan, summarise
-from rising_bandits.reproduction import parts, theory_parts
+from rising_bandits.reproduction import maze_parts, paper_tables, task_parts, theory_parts
 from rising_bandits.reproduction.index import index_of
 from rising_bandits.reproduction.judging import ALPHA, LEVEL, Claim
 from rising_bandits.reproduction.report import Entry, Part, render
@@ -26,11 +26,11 @@ from rising_bandits.reproduction.sections import FEWER, SECTIONS, SEEDS, Section
 
 Maker = Callable[[Section, Sequence[StoredRun], Path], Part | list[Part]]
 _MAKERS: dict[str, Maker] = {
-    "table-1": parts.table_1_part,
-    "summary": parts.summary_part,
-    "toy": parts.toy_part,
-    "sensitivity": parts.sensitivity_part,
-    "antmaze": parts.antmaze_parts,
+    "table-1": paper_tables.table_1_part,
+    "summary": task_parts.summary_part,
+    "toy": task_parts.toy_part,
+    "sensitivity": paper_tables.sensitivity_part,
+    "antmaze": maze_parts.antmaze_parts,
     "growth": theory_parts.growth_part,
     "bounds": theory_parts.bounds_part,
     "lower-bounds": theory_parts.lower_bounds_part,
@@ -130,7 +130,7 @@ def reproduce(
     for done, section in enumerate(chosen, 1):
         keys = {spec.key for spec in section.plan}
         own = [run for run in runs if run.spec.key in keys]
-        part = _MAKERS.get(section.name, parts.task_part)(section, own, folder / "figures")
+        part = _MAKERS.get(section.name, task_parts.task_part)(section, own, folder / "figures")
         made += part if isinstance(part, list) else [part]
         if drawing is not None:
             drawing(done, len(chosen))

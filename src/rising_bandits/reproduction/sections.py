@@ -16,8 +16,7 @@ BETWEEN = "crucb(bonus=10.0)"
 SEEDS = 10
 """How many seeds each task is run with; the paper has 5."""
 FEWER = 5
-"""How many seeds SW-TS has on the complex tasks. It draws a number for each of up to 1,296 super arms in every "
-"round."""
+"""How many seeds SW-TS has on the complex tasks, where it draws a number for each of up to 1,296 super arms a round."""
 EPSILONS = (0.05, 0.125, 0.25, 0.4)
 """The windows of the paper's sensitivity table."""
 SIGMAS = (0.001, 0.1)
@@ -34,6 +33,8 @@ COPY_HORIZONS = (3_000, 30_000, 300_000)
 """The horizons at which copies are looked at."""
 FLAT_HORIZONS = (3_000, 30_000, 100_000)
 """The horizons at which the part of the lower bound that is due to noise is checked."""
+STEEP_HORIZONS = (3_000, 30_000, 300_000)
+"""The horizons at which slopes of exp(-n) are looked at."""
 HALVED = "rising_bandits.reproduction.variants:k_max_halved"
 """The task k-max as the authors' program scales it for policies on super arms."""
 SUPER = ("r-ed-ucb", "sw-ucb", "sw-ts")
@@ -101,11 +102,21 @@ def flat_names(horizon: int) -> tuple[str, str]:
     return a, b
 
 
-def _lower_bounds() -> Section:
-    """The section on the lower bounds."""
+def steep_name(horizon: int) -> str:
+    """The task with slopes of exp(-n)."""
+    return f"{_VARIANTS}:steep(horizon={horizon})"
+
+
+def _pairs(policies: Sequence[str]) -> list[RunSpec]:
+    """The runs of policies on all pairs of the lower bounds, alone and as copies; one seed, for there is no noise."""
     names = [name for c in (None, *SLOPES) for horizon in HORIZONS for name in pair_names(horizon, c)]
     names += [name for c in (None, *SLOPES) for horizon in COPY_HORIZONS for name in pair_names(horizon, c, COPIES)]
-    plan = make_plan(names, list(PAPER_POLICIES), seeds=1)
+    return make_plan(names, policies, seeds=1)
+
+
+def _lower_bounds() -> Section:
+    """The section on the lower bounds."""
+    plan = _pairs(PAPER_POLICIES)
     noisy = [name for horizon in FLAT_HORIZONS for name in flat_names(horizon)]
     plan += make_plan(noisy, list(PAPER_POLICIES), seeds=SEEDS)
     return Section("lower-bounds", "Lower bounds: no policy does well on both of two instances", tuple(plan))
@@ -113,9 +124,8 @@ def _lower_bounds() -> Section:
 
 def _growth() -> Section:
     """The section on the growth of outcomes, with the runs that show how regret grows."""
-    names = [name for c in (None, *SLOPES) for horizon in HORIZONS for name in pair_names(horizon, c)]
-    names += [name for c in (None, *SLOPES) for horizon in COPY_HORIZONS for name in pair_names(horizon, c, COPIES)]
-    plan = make_plan(names, ["crucb"], seeds=1)
+    plan = _pairs(["crucb"])
+    plan += make_plan([steep_name(horizon) for horizon in STEEP_HORIZONS], ["crucb"], seeds=SEEDS)
     return Section("growth", "Growth of outcomes, and the gap between the bounds (Corollary 2)", tuple(plan))
 
 

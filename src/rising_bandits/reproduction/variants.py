@@ -1,4 +1,4 @@
-"""Tasks that only the report needs: k-MAX as the authors' program scales it, and pairs without rising means."""
+"""Tasks that only the report needs: k-MAX as the authors' program scales it, and arms that are flat or soon settle."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 from rising_bandits import _checks
-from rising_bandits.curves import Flat, Gaussian
+from rising_bandits.curves import Exponential, Flat, Gaussian
 from rising_bandits.problems import KMax, Task, tasks
 from rising_bandits.theory.instances import choices
 
@@ -76,3 +76,19 @@ def flat(horizon: int, better: bool, copies: int = 1) -> Task:
     curves = (Flat(0.5),) * copies + (Flat(0.5 + gap if better else 0.5 - gap),) * copies
     name = f"flat-{'A' if better else 'B'}"
     return Task(name, choices(copies), curves, horizon, Gaussian(SIGMA), description="two arms of nearly equal means")
+
+
+def steep(horizon: int) -> Task:
+    """Two arms whose slopes are below exp(-n): they rise to 0.4 and to 0.9, with the noise of the synthetic tasks.
+
+    Parameters
+    ----------
+    horizon
+        The number of rounds.
+
+    >>> steep(1_000).means(10).round(3).tolist()
+    [0.4, 0.9]
+    """
+    horizon = _checks.integer("horizon", horizon, low=1)
+    curves = (Exponential(1.0, end=0.4), Exponential(1.0, end=0.9))
+    return Task("steep", choices(1), curves, horizon, Gaussian(SIGMA), description="slopes below exp(-n)")

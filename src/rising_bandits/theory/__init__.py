@@ -2,7 +2,8 @@
 
 from rising_bandits.theory import instances
 from rising_bandits.theory.bounds import UpperBound, lower_bound, lower_rate, upper_bound, upper_rate, upsilon
-from rising_bandits.theory.diagnose import Diagnosis, diagnose
+from rising_bandits.theory.diagnose import diagnose
+from rising_bandits.theory.diagnosis import Diagnosis
 from rising_bandits.theory.optimum import OptimalConstant, optimal_constant
 from rising_bandits.theory.policy import OptimalPolicy, optimal_policy
 

@@ -6,9 +6,12 @@ instance on which a constant super arm is not optimal.
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ParamSpec
 
 import numpy as np
 
@@ -19,6 +22,8 @@ from rising_bandits.problems.base import Problem
 from rising_bandits.problems.graphs import ShortestPath
 from rising_bandits.problems.sets import KMax
 from rising_bandits.problems.tasks import Task
+
+_P = ParamSpec("_P")
 
 
 def choices(copies: int) -> Problem:
@@ -45,6 +50,21 @@ def _task(name: str, flat: Curve, rising: Curve, horizon: int, copies: int) -> T
     """The task of `choices` with these two curves and without noise."""
     curves = (flat,) * copies + (rising,) * copies
     return Task(name, choices(copies), curves, horizon, Noiseless(), description="an instance of a lower bound")
+
+
+def _each(pair: Callable[_P, tuple[Task, Task]]) -> tuple[Callable[_P, Task], Callable[_P, Task]]:
+    """The two instances of a pair as functions of their own, for tasks that are given as text."""
+
+    def one(place: int) -> Callable[_P, Task]:
+        @functools.wraps(pair)
+        def instance(*args: _P.args, **kwargs: _P.kwargs) -> Task:
+            return pair(*args, **kwargs)[place]
+
+        instance.__name__ = instance.__qualname__ = f"{pair.__name__}_{'ab'[place]}"
+        instance.__doc__ = f"Instance {'AB'[place]} of `{pair.__name__}`, with the same parameters."
+        return instance
+
+    return one(0), one(1)
 
 
 def general(horizon: int, copies: int = 1) -> tuple[Task, Task]:
@@ -80,30 +100,7 @@ def general(horizon: int, copies: int = 1) -> tuple[Task, Task]:
     )
 
 
-def general_a(horizon: int, copies: int = 1) -> Task:
-    """Instance A of `general`.
-
-    Parameters
-    ----------
-    horizon
-        The number of rounds, T, at least 6.
-    copies
-        The number of independent copies, which is the size of a super arm.
-    """
-    return general(horizon, copies)[0]
-
-
-def general_b(horizon: int, copies: int = 1) -> Task:
-    """Instance B of `general`.
-
-    Parameters
-    ----------
-    horizon
-        The number of rounds, T, at least 6.
-    copies
-        The number of independent copies, which is the size of a super arm.
-    """
-    return general(horizon, copies)[1]
+general_a, general_b = _each(general)
 
 
 @dataclass(frozen=True)
@@ -165,10 +162,32 @@ class Level:
         return self.given_up * self.insisted / (self.given_up + self.insisted)
 
 
-def _sums(horizon: int, c: float) -> tuple[Floats, Floats, float]:
-    """The means of the plays, their cumulative sums from 0, and the factor that keeps means at 1 or below."""
+@dataclass(frozen=True)
+class PowerSums:
+    """The means of an arm with slopes (n+1)^(-c), summed; `power_sums` makes them."""
+
+    means: Floats
+    """The means of the plays 1 to T."""
+    totals: Floats
+    """The sums F(m) of the first m means, for m = 0 to T."""
+    scale: float
+    """The factor that keeps means at 1 or below."""
+
+
+def power_sums(horizon: int, c: float) -> PowerSums:
+    """The means of an arm with slopes (n+1)^(-c) over a horizon, and their sums.
+
+    Parameters
+    ----------
+    horizon
+        The number of rounds, T, at least 6.
+    c
+        The exponent of the slopes, between 1 and 2.
+    """
+    horizon = _checks.integer("horizon", horizon, low=6)
+    c = _checks.number("c", c, low=1.0, high=2.0, open_low=True, open_high=True)
     means = PowerSum(c, horizon)(np.arange(horizon))
-    return means, np.concatenate([[0.0], np.cumsum(means)]), 1.0 / max(1.0, float(means[-1]))
+    return PowerSums(means, np.concatenate([[0.0], np.cumsum(means)]), 1.0 / max(1.0, float(means[-1])))
 
 
 def fine_grained_level(horizon: int, c: float) -> Level:
@@ -179,7 +198,8 @@ def fine_grained_level(horizon: int, c: float) -> Level:
     regret :math:`F(T) - T\mu(P)` on A. A policy that plays it at least P times has regret :math:`P\mu(P) - F(P)` or
     more on B. P is chosen to make the resulting bound as large as possible. The bound grows like :math:`T^{2-c}`.
 
-    The paper has a lower flat arm, at :math:`\mu(P)-\varepsilon`. `paper_step` shows the problem with it.
+    The paper has a lower flat arm, at :math:`\mu(P)-\varepsilon`. `proofs.theorem_5`
+    shows the problem with it.
 
     Parameters
     ----------
@@ -197,62 +217,14 @@ def fine_grained_level(horizon: int, c: float) -> Level:
     >>> level.bound > 0.02 * 10_000 ** 0.8
     True
     """
-    horizon = _checks.integer("horizon", horizon, low=6)
-    c = _checks.number("c", c, low=1.0, high=2.0, open_low=True, open_high=True)
-    means, totals, scale = _sums(horizon, c)
-    plays = np.arange(1, horizon + 1)
-    given_up = totals[horizon] - horizon * means
-    insisted = plays * means - totals[1:]
+    sums = power_sums(horizon, c)
+    given_up = sums.totals[horizon] - horizon * sums.means
+    insisted = np.arange(1, horizon + 1) * sums.means - sums.totals[1:]
     positive = np.maximum(given_up, 0.0)
     bound = np.divide(positive * insisted, positive + insisted, out=np.zeros(horizon), where=positive > 0.0)
     best = int(np.argmax(bound))
-    return Level(
-        float(means[best] * scale), best + 1, scale, float(given_up[best] * scale), float(insisted[best] * scale)
-    )
-
-
-@dataclass(frozen=True)
-class PaperStep:
-    """One step in the paper's proof of Theorem 5, computed for the instances of the proof."""
-
-    claimed: float
-    """The regret on B that the proof states for a policy that always plays the rising arm."""
-    real: float
-    """The actual regret of that policy."""
-
-
-def paper_step(horizon: int, c: float) -> PaperStep:
-    r"""Compute a step in the paper's proof of Theorem 5 that does not hold.
-
-    The proof uses :math:`P = (2-c)^{1/(c-1)}T` and a flat arm at :math:`\mu(P) - \varepsilon`. It assumes that the
-    reward on B is largest if the flat arm is played as often as possible. But B's rising arm ends at :math:`\mu(P)`,
-    above the flat arm. A policy that always plays the rising arm therefore has less regret than the proof states. For
-    larger c it even earns more than the flat arm. With :math:`\varepsilon = 0` the step is right; see
-    `fine_grained_level`.
-
-    Parameters
-    ----------
-    horizon
-        The number of rounds, T, at least 6.
-    c
-        The exponent of the slopes, between 1 and 2.
-
-    Returns
-    -------
-    PaperStep
-        The stated and the actual regret.
-
-    >>> step = paper_step(100_000, 1.6)
-    >>> step.claimed > 0 > step.real
-    True
-    """
-    horizon = _checks.integer("horizon", horizon, low=6)
-    c = _checks.number("c", c, low=1.0, high=2.0, open_low=True, open_high=True)
-    means, totals, scale = _sums(horizon, c)
-    switch = max(1, math.floor((2.0 - c) ** (1.0 / (c - 1.0)) * horizon))
-    flat = (totals[horizon] - totals[horizon - switch] + totals[switch]) / (2.0 * switch)
-    stopped = totals[switch] + (horizon - switch) * means[switch - 1]
-    return PaperStep(float((flat * switch - totals[switch]) * scale), float((flat * horizon - stopped) * scale))
+    flat, lost_on_a, lost_on_b = (float(values[best] * sums.scale) for values in (sums.means, given_up, insisted))
+    return Level(flat, best + 1, sums.scale, lost_on_a, lost_on_b)
 
 
 def fine_grained(horizon: int, c: float, copies: int = 1) -> tuple[Task, Task]:
@@ -287,34 +259,7 @@ def fine_grained(horizon: int, c: float, copies: int = 1) -> tuple[Task, Task]:
     )
 
 
-def fine_grained_a(horizon: int, c: float, copies: int = 1) -> Task:
-    """Instance A of `fine_grained`.
-
-    Parameters
-    ----------
-    horizon
-        The number of rounds, T, at least 6.
-    c
-        The exponent of the slopes, between 1 and 2.
-    copies
-        The number of independent copies, which is the size of a super arm.
-    """
-    return fine_grained(horizon, c, copies)[0]
-
-
-def fine_grained_b(horizon: int, c: float, copies: int = 1) -> Task:
-    """Instance B of `fine_grained`.
-
-    Parameters
-    ----------
-    horizon
-        The number of rounds, T, at least 6.
-    c
-        The exponent of the slopes, between 1 and 2.
-    copies
-        The number of independent copies, which is the size of a super arm.
-    """
-    return fine_grained(horizon, c, copies)[1]
+fine_grained_a, fine_grained_b = _each(fine_grained)
 
 
 def best_constant_is_not_optimal(horizon: int = 120) -> Task:

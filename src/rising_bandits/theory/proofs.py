@@ -1,4 +1,4 @@
-"""Steps of the paper's proofs of the lower bounds, computed: where a printed line does not say what the proof needs."""
+"""Steps of the paper's proofs, computed: where a printed line does not say what the proof needs."""
 
 from __future__ import annotations
 
@@ -8,23 +8,86 @@ from dataclasses import dataclass
 import numpy as np
 
 from rising_bandits import _checks
-from rising_bandits.theory.instances import _sums, fine_grained, fine_grained_level, general
+from rising_bandits.curves import Flat, Linear, Noiseless
+from rising_bandits.problems.sets import Explicit
+from rising_bandits.problems.tasks import Task
+from rising_bandits.theory.instances import fine_grained, fine_grained_level, general, power_sums
 
 
 @dataclass(frozen=True)
-class SecondStep:
-    """The second step in the proof of Theorem 5: a lower bound on what giving up the rising arm costs on A."""
+class ProofOfTheorem3:
+    """A round of CRUCB of which the paper's proof of Theorem 3 counts less than it costs."""
 
+    task: Task
+    """The instance."""
+    round: int
+    """The round: the first in which CRUCB chooses the rising arm by its index."""
+    regret: float
+    """What the round costs."""
+    counted: float
+    """What the proof counts: the error of each arm's forecast, at most 1 for each arm."""
+
+
+def theorem_3(rise: int = 1_000, size: int = 4) -> ProofOfTheorem3:
+    """Compute a step in the paper's proof of Theorem 3 that does not hold as printed.
+
+    On the event that all estimates are good, a round costs at most the sum of the errors of its arms' forecasts. It
+    also costs at most L. The proof (term B1) caps the error of every single arm at 1 instead. The instance here has two
+    super arms and no noise. One has a rising arm and arms at 0, the other has arms at (nearly) 1. CRUCB comes back to
+    the first one when the straight forecast of its rising arm passes L. That round costs nearly L; the proof counts 1.
+
+    With the cap L for a round the proof gives a bound that is larger by a factor that depends on L only. The page on
+    the upper bound in the documentation has it.
+
+    Parameters
+    ----------
+    rise
+        The number of plays in which the rising arm rises from 0 to 1, at least 2.
+    size
+        The size L of the super arms, at least 2.
+
+    >>> found = theorem_3()
+    >>> found.round, round(found.regret, 3), found.counted
+    (4001, 3.998, 1.0)
+    """
+    rise = _checks.integer("rise", rise, low=2)
+    size = _checks.integer("size", size, low=2)
+    high = 1.0 - 0.25 / (size * rise)  # a little below 1, so that the two super arms never tie
+    curves = (Linear(duration=rise), *(Flat(0.0),) * (size - 1), *(Flat(high),) * size)
+    first, second, earned = curves[0](np.arange(3)).tolist()
+    # The rising arm has two plays and a window of one; its forecast for round t is second + (t - 2) (second - first).
+    t = math.floor(2 + (size * high - second) / (second - first)) + 1
+    forecast = second + (t - 2) * (second - first)
+    problem = Explicit([list(range(size)), list(range(size, 2 * size))])
+    task = Task("theorem-3", problem, curves, t, Noiseless(), description="a step of the proof of Theorem 3")
+    return ProofOfTheorem3(task, t, size * high - earned, min(1.0, forecast - earned))
+
+
+@dataclass(frozen=True)
+class ProofOfTheorem5:
+    """Two steps in the paper's proof of Theorem 5, computed for the instances of the proof."""
+
+    claimed: float
+    """First step: the regret on B that the proof states for a policy that always plays the rising arm."""
+    real: float
+    """First step: the actual regret of that policy."""
     exact: float
-    """The quantity itself, F(T) - F(T-P) - P mu(P)."""
+    """Second step: F(T) - F(T-P) - P mu(P), of which the proof needs a lower bound."""
     printed: float
-    """The line of the proof that is called c_2 T^(2-c) + o(T^(2-c))."""
+    """Second step: the lower bound that the proof calls c_2 T^(2-c) + o(T^(2-c))."""
 
 
-def second_step(horizon: int, c: float) -> SecondStep:
-    r"""Compute the line of the proof of Theorem 5 that is called :math:`c_2T^{2-c}+o(T^{2-c})`, with ε = 0.
+def theorem_5(horizon: int, c: float) -> ProofOfTheorem5:
+    r"""Compute two steps in the paper's proof of Theorem 5 that do not hold as printed.
 
-    The proof bounds :math:`F(T)-F(T-P)-\mu(P)P` from below by
+    The proof uses :math:`P = (2-c)^{1/(c-1)}T` and a flat arm at :math:`\mu(P) - \varepsilon`.
+
+    First step, on B: it assumes that the reward is largest if the flat arm is played as often as possible. But B's
+    rising arm ends at :math:`\mu(P)`, above the flat arm. A policy that always plays the rising arm therefore has less
+    regret than the proof states. For larger c it even earns more than the flat arm. With :math:`\varepsilon = 0` the
+    step is right; see `instances.fine_grained_level`.
+
+    Second step, on A, computed with :math:`\varepsilon = 0`: the proof bounds :math:`F(T)-F(T-P)-\mu(P)P` from below by
     :math:`P(T+1)^{-c} + (T-P)P(T+P-1)^{-c} - (\ldots)P`. It replaces every summand of
     :math:`\sum_{n \le T-P} P(n+1)^{-c}` by one that is smaller than the last. The sum is of the order of T, its
     replacement of the order of :math:`T^{2-c}`. So the line falls like -T, while the quantity itself grows like
@@ -38,25 +101,29 @@ def second_step(horizon: int, c: float) -> SecondStep:
     c
         The exponent of the slopes, between 1 and 2.
 
-    Returns
-    -------
-    SecondStep
-        The quantity and the printed line.
-
-    >>> step = second_step(100_000, 1.4)
-    >>> round(step.exact), round(step.printed)
+    >>> steps = theorem_5(100_000, 1.6)
+    >>> steps.claimed > 0 > steps.real
+    True
+    >>> steps = theorem_5(100_000, 1.4)
+    >>> round(steps.exact), round(steps.printed)
     (420, -62095)
     """
-    horizon = _checks.integer("horizon", horizon, low=6)
-    c = _checks.number("c", c, low=1.0, high=2.0, open_low=True, open_high=True)
-    means, totals, _ = _sums(horizon, c)
+    sums = power_sums(horizon, c)
+    means, totals = sums.means, sums.totals
     share = (2.0 - c) ** (1.0 / (c - 1.0))
-    switch = max(1, math.floor(share * horizon))
-    exact = totals[horizon] - totals[horizon - switch] - switch * means[switch - 1]
     played = share * horizon
+    switch = max(1, math.floor(played))
+    flat = (totals[horizon] - totals[horizon - switch] + totals[switch]) / (2.0 * switch)
+    stopped = totals[switch] + (horizon - switch) * means[switch - 1]
+    exact = totals[horizon] - totals[horizon - switch] - switch * means[switch - 1]
     level = 2.0 ** (1.0 - c) / (c - 1.0) - (played + 1.0) ** (1.0 - c) / (c - 1.0) + 2.0**-c
     printed = played * (horizon + 1.0) ** -c + (horizon - played) * played * (horizon + played - 1.0) ** -c
-    return SecondStep(float(exact), float(printed - level * played))
+    return ProofOfTheorem5(
+        claimed=float((flat * switch - totals[switch]) * sums.scale),
+        real=float((flat * horizon - stopped) * sums.scale),
+        exact=float(exact),
+        printed=float(printed - level * played),
+    )
 
 
 @dataclass(frozen=True)
