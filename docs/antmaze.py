@@ -51,7 +51,7 @@ def tables() -> dict[str, str]:
     from rising_bandits.antmaze.results import find_results
     from rising_bandits.reproduction.antmaze import LEARNED, last_success
     from rising_bandits.reproduction.maze_claims import maze_claims
-    from rising_bandits.reproduction.maze_parts import HEADINGS, comparison, differences, which_seeds
+    from rising_bandits.reproduction.maze_parts import DIFFERENCES, HEADINGS, comparison, differences, which_seeds
     from rising_bandits.reproduction.summary_file import load
 
     made = {}
@@ -60,10 +60,8 @@ def tables() -> dict[str, str]:
     rows = [[str(run.spec.seed), *(f"{last_success(run, edge):.0%}" for edge in edges)] for run in alone]
     made["antmaze-learning.md"] = table(["seed", *(edge.replace("->", "→") for edge in edges)], rows, 2)
     for one in load(SUMMARY.read_bytes()):
-        text = f"{which_seeds(one)}\n\n{table(HEADINGS, comparison(one), 6)}\n"
-        text += (
-            "Regret minus that of CRUCB in the authors' program, on all seeds that both have (p: paired t-test):\n\n"
-        )
+        text = f"{which_seeds(one)}\n\n{table(HEADINGS, comparison(one), 8)}\n"
+        text += f"{DIFFERENCES}:\n\n"
         text += table(["policy", "seeds", "difference", "CRUCB lower on", "p"], differences(one), 4)
         text += "\nWhat the paper says about this maze, judged by these runs:\n\n"
         text += table(["claim", "here", "by what"], [[c.text, c.verdict, c.evidence] for c in maze_claims(one)], 0)

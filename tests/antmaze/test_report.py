@@ -16,12 +16,15 @@ from rising_bandits.antmaze.recording import record, write_recording
 from rising_bandits.antmaze.results import find_results, read_result
 from rising_bandits.antmaze.runs import RunFolder
 from rising_bandits.plots import antmaze as plots
+from rising_bandits.plots.trained import name_of
 from rising_bandits.problems import recorded
 from rising_bandits.reproduction.antmaze import last_success, plan_report, write_report
-from rising_bandits.reproduction.maze_claims import maze_claims
-from rising_bandits.reproduction.maze_parts import comparison, which_seeds
+from rising_bandits.reproduction.judging import holm, paired
+from rising_bandits.reproduction.maze_claims import _growth, maze_claims
+from rising_bandits.reproduction.maze_parts import comparison, differences, heatmap_parts, trained_part, which_seeds
 from rising_bandits.reproduction.summaries import summarise, walks_from
 from rising_bandits.reproduction.summary_file import dump, load
+from rising_bandits.reproduction.summary_file import recorded as recorded_runs
 
 
 def make_result(policy="crucb", seed=0, episodes=600, bad=False):
@@ -127,11 +130,58 @@ def test_regret_is_against_the_oracle_of_the_same_seed():
     (beside,) = summarise([*results, make_result("crucb(upward=True)", 1, 200), make_result("horizon-crucb", 7, 200)])
     assert beside.common == [0, 1]
     rows = {row[0]: row for row in comparison(beside)}
-    assert rows["CRUCB (upward slopes)"][2] == "–"
+    assert rows["HorizonCRUCB"][2] == "–"
+    (regret,) = (values[-1] for values in beside.regrets("crucb(upward=True)").values())
+    assert rows["CRUCB (upward slopes)"][2] == f"{regret:.3f} (seed 1)"
     assert rows["CRUCB (printed formula)"][2] != "–"
     assert comparison(summarise(results[:2])[0]) == []
     # Runs of another length cannot be compared.
     assert summarise([make_result("crucb", 0, 100), *results[2:]])[0].policies == ["oracle"]
+
+
+def test_a_policy_with_fewer_seeds_is_shown_with_those_it_has(tmp_path):
+    """As the recommended policy in the guide: three seeds beside five of the paper's policies."""
+    results = [make_result(policy, seed, 130) for policy in ("oracle", "program-crucb", "sw-ts") for seed in range(5)]
+    (one,) = summarise([*results, *(make_result("foresight", seed, 130) for seed in range(3))])
+    assert one.common == [0, 1, 2, 3, 4]
+    assert list(one.partial(one.common)) == ["foresight"]
+    row = next(row for row in comparison(one) if row[0] == "Foresight")
+    assert row[:2] == ["Foresight", "3"]
+    assert row[2].endswith(" (seeds 0 to 2)")
+    assert "Foresight 0 to 2" in which_seeds(one)
+    assert [row[1] for row in differences(one) if row[0] == "Foresight"] == ["3"]
+    part = trained_part(one, tmp_path)
+    drawn = part.figures[0][0].read_text()
+    assert "Foresight" in drawn
+    assert "(3 seeds only)" in drawn
+    assert "Foresight" in heatmap_parts(one, tmp_path)[0].figures[0][0].read_text()
+
+
+def test_p_values_of_differences_are_corrected_for_their_number():
+    one = recorded_runs()[0]
+    ours = one.regrets("program-crucb")
+    raw = {}
+    for label in one.policies:
+        if label not in ("oracle", "program-crucb"):
+            seeds = sorted(set(ours) & set(one.regrets(label)))
+            raw[name_of(label)] = paired(*(np.array([by[s][-1] for s in seeds]) for by in (ours, one.regrets(label)))).p
+    shown = {row[0]: row[4] for row in differences(one)}
+    corrected = holm(raw)
+    assert shown == {name: "< 0.001" if p < 0.001 else f"{p:.3f}" for name, p in corrected.items()}
+    assert any(corrected[name] > raw[name] for name in raw)
+
+
+@pytest.mark.parametrize(("curve", "verdicts"), [
+    (lambda n: 1.0 - np.exp(-n / 100.0), ["did not hold", "held"]),
+    (lambda n: np.where(n < 100, 0.0, 1.0 - np.exp(-(n - 100) / 100.0)), ["held", "held"]),
+    (lambda n: (n / 1000.0) ** 3, ["held", "did not hold"]),
+])  # fmt: skip
+def test_the_growth_of_outcomes_is_judged_by_their_shape(curve, verdicts):
+    (one,) = summarise([make_result("oracle", seed, 130) for seed in range(2)])
+    tries = np.arange(12, 1000, 25)
+    outcomes = np.tile(0.02 * curve(tries.astype(float)), (len(one.labels), 1))
+    found = _growth(replace(one, tries=tries, outcomes=outcomes))
+    assert [claim.verdict for claim in found] == verdicts
 
 
 def test_a_summary_comes_back_from_its_file():

@@ -15,7 +15,7 @@ from rising_bandits.theory.checks import Concentration
 _PALETTE = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#000000")
 
 
-def draw_growth(axes: Any, exponents: Sequence[float] = (0.5, 1.0, 1.2, 2.0), plays: int = 100) -> None:
+def draw_growth(axes: Any, exponents: Sequence[float] = (2.0, 1.2, 1.0, 0.5), plays: int = 100) -> None:
     """Draw mean outcomes whose slopes fall like exp(-n) or (n+1)^(-c), scaled to end at 1."""
     n = np.arange(1, plays + 1)
     families = {"$e^{-n}$": np.exp(-n.astype(float))}
@@ -46,7 +46,7 @@ def draw_rates(axes: Any) -> None:
 
 
 def draw_bounds(axes: Any, rows: Sequence[tuple[str, float, float]]) -> None:
-    """Draw for each task the measured regret and the upper bound, both as shares of the trivial bound L T.
+    """Draw for each task the measured regret and the upper bound, both as shares of what can be lost at most.
 
     Each row is (task, measured share, share of the bound).
     """
@@ -64,7 +64,7 @@ def draw_bounds(axes: Any, rows: Sequence[tuple[str, float, float]]) -> None:
     axes.set_xlim(0.5 * min(row[1] for row in rows), 25.0 * max(1.0, *(row[2] for row in rows)))
     axes.set_yticks(places, [name for name, _, _ in rows])
     axes.set_ylim(-0.7, len(rows) - 0.4)
-    axes.set_xlabel("regret as a share of L·T, the most that any policy can lose")
+    axes.set_xlabel("regret as a share of what can be lost at most")
     axes.legend(frameon=False, ncols=2, loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.2)
 
 
@@ -72,30 +72,26 @@ def draw_lower_bound(
     axes: Any, horizons: Sequence[int], worst: Mapping[str, Floats], floor: Floats, heading: str
 ) -> None:
     """Draw, by horizon, the larger of each policy's regrets on instances A and B, and the lower bound."""
-    ordered = sorted(worst.items(), key=lambda item: -float(item[1][-1]))
-    for label, values in ordered:
+    # Lines may lie on each other, so dashed ones are drawn last.
+    for label, values in sorted(worst.items(), key=lambda item: look(item[0]).line == "--"):
         style = look(label)
         axes.plot(
-            horizons, values, color=style.colour, linestyle=style.line, linewidth=style.width, marker="o", markersize=3
+            horizons,
+            values,
+            color=style.colour,
+            linestyle=style.line,
+            linewidth=style.width,
+            marker="o",
+            markersize=3,
+            label=title(label),
         )
-    axes.plot(horizons, floor, color="#000000", linewidth=1.4, linestyle=(0, (1, 1)))
+    axes.plot(horizons, floor, color="#000000", linewidth=1.4, linestyle=(0, (1, 1)), label="lower bound")
     axes.set_xscale("log")
     axes.set_yscale("log")
-    low, high = (float(np.log10(end)) for end in axes.get_ylim())
-    ends = [float(np.log10(values[-1])) for _, values in ordered]
     axes.annotate("lower bound", (horizons[1], floor[1]), (6, -11), textcoords="offset points", fontsize=9)
-    heights = spread(ends, 0.08 * (high - low))
-    # The axis is high enough for all names, which may have been moved apart.
-    axes.set_ylim(10**low, 10 ** max(high, heights[0] + 0.05 * (high - low)))
-    axes.set_xlim(horizons[0], horizons[-1])
-    beside = axes.get_yaxis_transform()
-    for (label, _), end, height in zip(ordered, ends, heights, strict=True):
-        colour = look(label).colour
-        line = {"color": colour, "linewidth": 0.8, "clip_on": False, "transform": beside}
-        axes.plot([1.0, 1.03, 1.06], [10**end, 10**height, 10**height], **line)
-        axes.text(1.07, 10**height, title(label), color=colour, va="center", fontsize=9, transform=beside)
     axes.set_xlabel("horizon T")
     axes.set_ylabel("larger regret of A and B")
+    axes.margins(x=0.02)
     axes.set_title(heading, fontsize=10)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from rising_bandits._checks import Bools, Floats, Ints
 from rising_bandits.experiments.statistics import half_width
-from rising_bandits.plots.style import PALETTE, current, figure, looks, save, title
+from rising_bandits.plots.style import PALETTE, current, figure, figures, looks, save, title
 
 _COLOURS = "YlOrRd"
 _FLOOR, _WALL = "#F4F3EE", "#737F8F"
@@ -80,6 +80,57 @@ def draw_floor(axes: Any, floor: Floor) -> None:
     axes.set_xlim(*floor.bounds[:2])
     axes.set_ylim(*floor.bounds[2:])
     axes.set_aspect("equal")
+
+
+def plot_floors(
+    floors: Mapping[str, Floor], kinds: Mapping[str, Sequence[str]], colours: Mapping[str, str], path: Path
+) -> list[Path]:
+    """Write the floor plans of mazes side by side, with nodes and edges.
+
+    Parameters
+    ----------
+    floors
+        The floor plans by the name of the maze.
+    kinds
+        For each maze the kind of every edge.
+    colours
+        The colour of each kind.
+    path
+        The file to write, as PNG and as SVG.
+    """
+    shapes = [float((f.bounds[1] - f.bounds[0]) / (f.bounds[3] - f.bounds[2])) for f in floors.values()]
+    with figures(3.4 * sum(shapes) + 0.4, 3.9, widths=shapes) as (drawing, row):
+        for axes, (name, floor) in zip(row, floors.items(), strict=True):
+            draw_floor(axes, floor)
+            start, way = _arrows(floor)
+            axes.quiver(
+                *start.T, *way.T, angles="xy", scale_units="xy", scale=1.0, units="inches", width=0.045, headwidth=3.2,
+                headlength=3.2, headaxislength=3.2, color=[colours[kind] for kind in kinds[name]], zorder=3,
+            )  # fmt: skip
+            for node, at in enumerate(floor.nodes):
+                axes.plot(*at, "o", markersize=13, color="white", markeredgecolor="#222222", zorder=4)
+                axes.text(*at, str(node), ha="center", va="center", fontsize=8, zorder=5)
+            for end, node, down in (("start", floor.start, -15), ("goal", floor.goal, 9)):
+                axes.annotate(
+                    end, floor.nodes[node], (0, down), textcoords="offset points", ha="center", fontsize=8, zorder=5
+                )
+            axes.set(xticks=[], yticks=[])
+            axes.grid(visible=False)
+            axes.set_title(f"AntMaze-{name}", fontsize=10)
+        for kind, colour in colours.items():
+            row[-1].plot([], [], color=colour, linewidth=3, label=kind)
+        row[-1].legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=9, title="edge")
+        return save(drawing, path)
+
+
+def _arrows(floor: Floor) -> tuple[Floats, Floats]:
+    """Where the arrow of each edge begins, and how far it goes; the two directions of an edge are side by side."""
+    tail, head = floor.nodes[floor.edges[:, 0]], floor.nodes[floor.edges[:, 1]]
+    way = head - tail
+    aside = np.stack([way[:, 1], -way[:, 0]], axis=1)
+    both = {(int(b), int(a)) for a, b in floor.edges}
+    paired = np.array([(int(a), int(b)) in both for a, b in floor.edges])
+    return tail + 0.12 * way + 0.08 * aside * paired[:, None], 0.76 * way
 
 
 @contextlib.contextmanager
@@ -199,12 +250,7 @@ def plot_tries(
     ``counts`` has for each policy the mean number of tries, of shape (marks, edges). An arrow is an edge; the two
     directions of an edge are side by side.
     """
-    tail, head = floor.nodes[floor.edges[:, 0]], floor.nodes[floor.edges[:, 1]]
-    way = head - tail
-    aside = np.stack([way[:, 1], -way[:, 0]], axis=1)
-    both = {(int(b), int(a)) for a, b in floor.edges}
-    paired = np.array([(int(a), int(b)) in both for a, b in floor.edges])
-    start = tail + 0.12 * way + 0.08 * aside * paired[:, None]
+    start, way = _arrows(floor)
     size = (1.45, 1.45 * float((floor.bounds[3] - floor.bounds[2]) / (floor.bounds[1] - floor.bounds[0])))
     heads = _heads([name_of(label) for label in counts], [runs[label] for label in counts])
     with _grid(_rows(marks), heads, size) as (drawing, panels, bars):
@@ -216,7 +262,7 @@ def plot_tries(
                 order = np.flatnonzero(tried)[np.argsort(values[row][tried])]
                 picture = axes.quiver(
                     *start[order].T,
-                    *(0.76 * way[order]).T,
+                    *way[order].T,
                     values[row][order],
                     angles="xy",
                     scale_units="xy",
@@ -316,27 +362,36 @@ def plot_outcomes(tries: Ints, outcomes: Floats, labels: Sequence[str], heading:
         return save(drawing, path)
 
 
-def plot_training_regret(episodes: Ints, table: Mapping[str, Floats], heading: str, path: Path) -> list[Path]:
+def plot_training_regret(
+    episodes: Ints, table: Mapping[str, Floats], partial: Mapping[str, Mapping[int, Floats]], heading: str, path: Path
+) -> list[Path]:
     """Write a figure of the regret of every policy, a panel each, all with one scale; the least regret comes first.
 
     A panel has the mean over seeds, a thin line for each seed, and from five seeds on a 99% t-interval. The means of
-    the other policies are grey. Intervals of several policies in one panel would cover each other.
+    the other policies over the same seeds are grey. Intervals of several policies in one panel would cover each other.
+    Policies with fewer seeds come last, and their panels say how many.
 
     Parameters
     ----------
     episodes
         The episodes at which regret is given.
     table
-        The regret of each policy, a row per seed. The policy ``oracle``, whose regret is 0, has no panel.
+        The regret of each policy with all seeds, a row per seed. The policy ``oracle``, whose regret is 0, has no
+        panel.
+    partial
+        The regret of each policy with fewer seeds, by the row that the same seed has in ``table``.
     heading
         The heading of the figure.
     path
         The file to write, as PNG and as SVG.
     """
-    means = {label: rows.mean(axis=0) for label, rows in table.items() if label != "oracle"}
-    labels = sorted(means, key=lambda label: float(means[label][-1]))
-    halves = {label: half_width(table[label], 0.99) if len(table[label]) >= _BAND else None for label in labels}
-    styles = looks(table)
+    regret = {label: rows for label, rows in table.items() if label != "oracle"}
+    whole = list(regret)
+    regret |= {label: np.stack(list(rows.values())) for label, rows in partial.items()}
+    means = {label: rows.mean(axis=0) for label, rows in regret.items()}
+    labels = sorted(means, key=lambda label: (label in partial, float(means[label][-1])))
+    halves = {label: half_width(regret[label], 0.99) if len(regret[label]) >= _BAND else None for label in labels}
+    styles = looks([*table, *partial])
     rows = max(1, -(-len(labels) // (2 if current().narrow else _ACROSS)))
     columns = max(1, -(-len(labels) // rows))
     with figure(0.6 + 2.35 * columns, 0.75 + 2.05 * rows) as (drawing, first):
@@ -346,15 +401,18 @@ def plot_training_regret(episodes: Ints, table: Mapping[str, Floats], heading: s
             panel.remove()
         for axes, label in zip(panels.flat, labels, strict=False):
             colour, mean, half = styles[label].colour, means[label], halves[label]
-            for other in labels:
+            shared = list(partial[label]) if label in partial else slice(None)
+            for other in whole:
                 if other != label:
-                    axes.plot(episodes, means[other], color="#CCCCCC", linewidth=0.8, zorder=1)
+                    axes.plot(episodes, regret[other][shared].mean(axis=0), color="#CCCCCC", linewidth=0.8, zorder=1)
             if half is not None:
                 axes.fill_between(episodes, mean - half, mean + half, color=colour, alpha=0.15, linewidth=0, zorder=2)
-            axes.plot(episodes, table[label].T, color=colour, linewidth=0.5, alpha=0.6, zorder=3)
+            axes.plot(episodes, regret[label].T, color=colour, linewidth=0.5, alpha=0.6, zorder=3)
             axes.plot(episodes, mean, color=colour, linewidth=2.0, zorder=4)
             axes.axhline(0.0, color="black", linestyle=":", linewidth=1.0, zorder=2)
             last = f"{mean[-1]:.2f}" + ("" if half is None else f" ± {half[-1]:.2f}")
+            if label in partial:
+                last += f" ({len(regret[label])} {'seed' if len(regret[label]) == 1 else 'seeds'} only)"
             axes.set_title(f"{name_of(label)}\n{last}", fontsize=8, loc="left", color=colour)
             axes.set_xlim(0, int(episodes[-1]))
             axes.tick_params(labelsize=7)

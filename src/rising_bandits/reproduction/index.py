@@ -15,7 +15,7 @@ ITEMS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("Figure 3", "exponents of the upper and the lower bound", ("growth",), ""),
     ("Figure 4", "graphs and outcomes of the path tasks", ("path-easy", "path-complex"), f"{_SETUP}; drawn again here"),
     ("Figure 5", "regret on the path tasks", ("path-easy", "path-complex", "summary"), ""),
-    ("Figure 6", "the two AntMazes", ("antmaze",), f"{_SETUP}; the heatmaps here show the same floor plans"),
+    ("Figure 6", "the two AntMazes", ("antmaze",), f"{_SETUP}; drawn again here"),
     ("Figure 7", "AntMaze: outcomes by edge, regret", ("antmaze-easy", "antmaze-complex", "outcomes-easy"), ""),
     ("Figure 8", "AntMaze-complex: where the ant was, three policies", ("positions-complex", "antmaze-complex"), ""),
     ("Figure 9", "k-MAX: outcomes, regret", ("k-max",), ""),

@@ -41,7 +41,7 @@ _MAKERS: dict[str, Maker] = {
 _PACKAGES = ("numpy", "scipy", "networkx", "numba", "matplotlib")
 PAPER = (
     "S. Song, Y. Yoon, S. Wang, W. Chen, J. Ok: Combinatorial Rising Bandits. International Conference on Learning "
-    "Representations (ICLR), 2026"
+    "Representations (ICLR), 2026, arXiv:2412.00798"
 )
 """How to cite the paper."""
 
@@ -204,10 +204,10 @@ def _facts(plan: Sequence[RunSpec], runs: Sequence[StoredRun], version: str, sec
         ),
         (
             "time",
-            f"{seconds / 60:.1f} minutes for this report; its runs took {spent / 60:.1f} minutes of one core, "
-            f"some before",
+            f"{seconds / 60:.1f} minutes for this report; the clock times of its runs add up to {spent / 60:.1f} "
+            "minutes, with those that an earlier call had finished",
         ),
-        ("cite", f"the paper: {PAPER}. The software: CITATION.cff"),
+        ("cite", f"the paper: {PAPER}. The software: rising-bandits {version}, as in CITATION.cff of its source"),
     ]
 
 

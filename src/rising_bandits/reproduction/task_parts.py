@@ -19,6 +19,8 @@ from rising_bandits.reproduction.sections import FEWER, HALVED, REFERENCE, SUPER
 from rising_bandits.reproduction.task_claims import BONUSES
 from rising_bandits.theory import optimal_constant
 
+_COUNTED = " Arms are numbered from 0 here; the paper counts from 1."
+
 
 def summary_part(section: Section, runs: Sequence[StoredRun], folder: Path) -> Part:
     """Tables of all policies on all tasks: final regret with significance, optimal plays, and time per round."""
@@ -101,7 +103,7 @@ def task_part(section: Section, runs: Sequence[StoredRun], folder: Path) -> Part
     part = Part(
         name,
         section.title,
-        text=[f"The best constant super arm, found by the solver, is {labels}."],
+        text=[f"The best constant super arm, found by the solver, is {labels}.{_COUNTED if name == 'k-max' else ''}"],
         claims=claims.task_claims(runs, name),
         figures=[
             (
@@ -126,9 +128,10 @@ def task_part(section: Section, runs: Sequence[StoredRun], folder: Path) -> Part
         _normalisation(part, runs)
     if name.startswith("matching"):
         part.text.append(
-            "In the authors' program the super arms of policies on super arms are column numbers here, so that these "
-            "baselines (R-ed-UCB, SW-UCB, SW-TS) play sets that are no matchings. Their curves in Figure 11 cannot be "
-            "compared with these. Rewards are divided by L for policies on super arms, in the program and here."
+            "In the authors' program R-ed-UCB, SW-UCB and SW-TS get column numbers as super arms in this task, so they "
+            "play sets that are no matchings. Their curves in Figure 11 cannot be compared with these, and the claim "
+            "is judged by policies that play matchings. Policies on super arms see the reward divided by L, in the "
+            "program and here, so there is one normalisation to show."
         )
     return part
 
@@ -145,8 +148,7 @@ def _normalisation(part: Part, runs: Sequence[StoredRun]) -> None:
     part.tables.append(
         (
             "Final regret if policies on super arms see max (as everywhere in this library) or max/2 (as in the "
-            "authors' "
-            "program)",
+            "authors' program)",
             ["policy", "sees max", "sees max/2"],
             rows,
         )
@@ -160,8 +162,8 @@ def _normalisation(part: Part, runs: Sequence[StoredRun]) -> None:
                 f"k-max, if policies on super arms see max/2: CRUCB has less regret than the five baselines "
                 f"(bonus {words})",
                 lowest(tests),
-                f"CRUCB {ours[label]:,.0f}, best baseline {title(best)} {combined[best].mean():,.0f}, p "
-                f"{p_text(tests[best])}",
+                f"CRUCB {ours[label]:,.0f}, best baseline {title(best)} {combined[best].mean():,.0f}: "
+                f"{claims.in_words('crucb', best, tests[best])}",
                 ("Figure 9",),
             )
         )

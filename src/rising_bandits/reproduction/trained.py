@@ -144,6 +144,11 @@ class Trained:
         found = {label: self.regrets(label, seeds) for label in self.policies}
         return {label: np.stack([mine[s] for s in seeds]) for label, mine in found.items() if set(mine) == set(seeds)}
 
+    def partial(self, seeds: Sequence[int]) -> dict[str, dict[int, Floats]]:
+        """The regret by seed of each policy that has some of these seeds and not all."""
+        found = {label: self.regrets(label, seeds) for label in self.policies}
+        return {label: mine for label, mine in found.items() if 0 < len(mine) < len(seeds)}
+
     def mean(self, name: str, seeds: Sequence[int] | None = None) -> dict[str, Floats]:
         """The mean of ``edges``, ``paths`` or ``late`` over the runs of each policy."""
         return {
