@@ -16,7 +16,8 @@ from scipy import stats
 
 import rising_bandits as rb
 from rising_bandits import experiments as ex
-from rising_bandits.experiments.compare import holm, sign_change
+from rising_bandits import plots
+from rising_bandits.experiments.paired import holm, sign_change
 
 
 def table(values, task="t", horizon=10):
@@ -114,10 +115,12 @@ def test_only_shared_worlds_are_paired():
     drawn = pd.concat([table({"a": [1, 2, 3], "b": [4, 5]}), table({"a": [1.0], "b": [9.0]}, horizon=20)])
     found = ex.compare(drawn, "b")
     assert {row.task: row.pairs for row in found.rows} == {"t [horizon=10]": 2, "t [horizon=20]": 1}
-    assert "1 runs of a" in found.notes[0]
+    assert "1 run of a" in found.notes[0]
     assert math.isnan(next(row for row in found.rows if row.pairs == 1).p)
     with pytest.raises(rb.InputError, match="baseline must be one of"):
         ex.compare(drawn, "nope")
+    with pytest.raises(rb.InputError, match="at least two policies, got only a"):
+        ex.compare(table({"a": [1.0]}))
     with pytest.raises(rb.InputError, match="shares a task"):
         ex.compare(pd.concat([table({"a": [1.0]}), table({"b": [1.0]}, task="u")]), "a")
     with pytest.raises(rb.InputError, match="got two"):
@@ -129,12 +132,39 @@ def test_only_shared_worlds_are_paired():
 def test_the_table_in_every_form():
     found = ex.compare(table({"base": [1.0, 2.0, 4.0], "mine:P(x='a_b|c')": [2.0, 2.5, 5.5]}), "base")
     assert "mine:P(x='a_b|c')" in str(found)
-    assert r"a\_b" in found.to_latex()
     assert r"\toprule" in found.to_latex()
+    assert r"mine:P(x='a\_b$|$c') & 3 & 3.333 & $+1.000$ & 0.5000 to 1.500 &" in found.to_latex()
+    assert r"P (x='a\_b$|$c') & 3" in found.to_latex(plots.title)
+    less = ex.compare(table({"base": [5000.0, 5001.0], "a{}": [1.0, 3.0]}), "base").to_latex()
+    assert r"a\{\} & 2 & 2.000 & $-4{,}998.5$ & $-4{,}999.0$ to $-4{,}998.0$ &" in less
     assert found.to_markdown().count("\n") == 3
     assert r"a_b\|c" in found.to_markdown()
     rows = list(csv.DictReader(io.StringIO(found.to_csv())))
     assert float(rows[0]["difference"]) == found.rows[0].difference == found.frame()["difference"][0]
+
+
+def test_few_pairs_are_said_to_be_few():
+    rng = np.random.default_rng(4)
+    few = ex.compare(table({name: rng.random(5) for name in "abc"}), "a")
+    # The smallest p-value of 5 pairs is 1/16; for 2 comparisons, 7 pairs can give 2/64.
+    assert few.notes == (
+        "p (Holm) cannot be below 0.125 here: the sign-change test has 5 pairs for 2 comparisons. Use 7 seeds or more, "
+        "or the t interval if the differences are about normal.",
+    )
+    assert not ex.compare(table({name: rng.random(5) for name in "abc"}), "a", interval="t").notes
+    enough = table({"a": np.zeros(7), "b": rng.random(7) + 1, "c": rng.random(7) + 1})
+    assert not ex.compare(enough, "a").notes
+    assert max(row.p_holm for row in ex.compare(enough, "a").rows) <= 0.05
+
+
+def test_a_row_does_not_depend_on_the_others():
+    rng = np.random.default_rng(5)
+    values = {name: rng.random(20) for name in "abc"}
+    alone = ex.compare(table({"a": values["a"], "c": values["c"]}), "a").rows[0]
+    beside = ex.compare(table(values), "a").rows[1]
+    assert (alone.low, alone.high, alone.p) == (beside.low, beside.high, beside.p)
+    polars = pytest.importorskip("polars")
+    assert ex.compare(polars.from_pandas(table(values)), "a").rows[1] == beside
 
 
 def test_the_command_compares_a_folder(tmp_path, run, capsys):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from dataclasses import asdict
 from pathlib import Path
@@ -99,7 +99,13 @@ def compare(
     from rising_bandits.experiments import compare as comparison
 
     found = comparison(folder, baseline, measure=measure, interval=interval, level=level)
-    writers = {".csv": found.to_csv, ".tex": found.to_latex, ".md": found.to_markdown}
+    from rising_bandits.plots.style import title
+
+    writers: dict[str, Callable[[], str]] = {
+        ".csv": found.to_csv,
+        ".tex": lambda: found.to_latex(title),
+        ".md": lambda: found.to_markdown(title),
+    }
     for path in save or ():
         if path.suffix not in writers:
             raise InputError(f"--save must end with {', '.join(writers)}, got {str(path)!r}")

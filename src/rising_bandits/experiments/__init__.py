@@ -1,6 +1,7 @@
 """Comparisons with many runs: make a plan, run it on all cores or machines, store the results and compare them."""
 
-from rising_bandits.experiments.compare import Comparison, compare
+from rising_bandits.experiments.compare import compare
+from rising_bandits.experiments.comparison import Comparison
 from rising_bandits.experiments.execute import run_plan
 from rising_bandits.experiments.frame import frame
 from rising_bandits.experiments.identity import make_task

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from rising_bandits.errors import InputError
-from rising_bandits.experiments.compare import Comparison, Ranks
+from rising_bandits.experiments.comparison import Comparison
+from rising_bandits.experiments.ranks import Ranks
 from rising_bandits.plots.style import figure, looks, save, title
 
 
