@@ -45,9 +45,11 @@ def test_run_prints_a_table_draws_and_keeps_the_results(run, tmp_path, capsys):
     assert run(*arguments, "--out", str(tmp_path), "--json") == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert {row["policy"] for row in rows} == {"crucb", "sw-cucb"}
-    single = ["run", "toy", "--policy", "random", "--seeds", "1", "--horizon", "50", "--out", str(tmp_path), "--json"]
-    assert run(*single) == 0
+    single = ["run", "toy", "--policy", "random", "--seeds", "1", "--horizon", "50", "--out", str(tmp_path)]
+    assert run(*single, "--json") == 0
     assert json.loads(capsys.readouterr().out)["rows"][0]["half_width"] is None
+    assert run(*single, "--metric", "regret-split") == 0
+    assert "regret_exploring" in capsys.readouterr().out
 
 
 def test_a_run_is_repeated_from_its_own_file(run, tmp_path, capsys):

@@ -88,7 +88,7 @@ def replay(
 
     Example: rising antmaze replay --map easy --policy crucb --policy horizon-crucb --seeds 5
     """
-    from rising_bandits.cli.run import report_runs
+    from rising_bandits.cli.report import report_runs
     from rising_bandits.experiments import PAPER_POLICIES, make_plan
     from rising_bandits.experiments.plan import with_windows
     from rising_bandits.problems import recorded

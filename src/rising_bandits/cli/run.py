@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
-from rising_bandits import __version__, _checks
+from rising_bandits import _checks
 from rising_bandits.cli.curves import ARM, CURVES, NOISE, SIZE, curve_tasks
-from rising_bandits.cli.output import out, print_heading, print_json, print_table, progress_bar
-from rising_bandits.cli.sweeps import SCHEDULER, TRUST, engine
+from rising_bandits.cli.output import out, print_json
+from rising_bandits.cli.report import Drawing, play_plan, report_runs
+from rising_bandits.cli.sweeps import SCHEDULER, TRUST
 from rising_bandits.errors import InputError
-from rising_bandits.experiments import Plan, RunSpec, StoredRun, identity, read_run, run_plan, seeds_of, summarise
+from rising_bandits.experiments import Plan, identity, read_run, seeds_of
 from rising_bandits.experiments import shard as shard_of
-from rising_bandits.simulation.noise import contradicted
 
 DEFAULT_OUT = Path("results/run")
-_SMALL = 10.0
-"""Numbers below this are printed with four decimal places."""
 
 
 def run(
@@ -122,7 +117,7 @@ def run(
     whole, trusted = _plan(tasks, policy, seeds, first_seed, horizon, record, metric, options, trust)
     plan = whole.runs(trusted)
     if shard is not None:
-        plan = shard_of(plan, shard)
+        shard_of(plan, shard)  # refused before anything else is done
         out_folder = out_folder or Path(f"{DEFAULT_OUT}-shard-{shard.replace('/', '-of-')}")
     out_folder = out_folder or DEFAULT_OUT
     if log not in ("", "x", "y", "xy"):
@@ -137,17 +132,8 @@ def run(
         scheduler=scheduler,
         whole=whole,
         drawing=drawing,
+        shard=shard,
     )
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """How figures are drawn: as PDF, with logarithmic axes, how wide, and whether with a film."""
-
-    pdf: bool = False
-    log: str = ""
-    width: float = 6.4
-    film: bool = False
 
 
 def _plan(
@@ -187,121 +173,6 @@ def _seeds(text: str, first: int) -> int | str:
     return len(found) if found.start == 0 else f"{found.start}-{found.stop - 1}"
 
 
-def report_runs(
-    plan: list[RunSpec],
-    out_folder: Path,
-    workers: int | None,
-    *,
-    plot: bool,
-    as_json: bool,
-    label: Callable[[RunSpec], str] | None = None,
-    scheduler: str | None = None,
-    whole: Plan | None = None,
-    drawing: Drawing | None = None,
-) -> None:
-    """Run a plan and print its results as tables or JSON; with ``plot``, also write figures.
-
-    ``label`` names the policy of a run where other parameters than the policy's own defaults are the usual ones.
-    ``whole`` is the plan to keep in the folder.
-    """
-    runs = _run(plan, out_folder, workers, scheduler)
-    if whole is not None:
-        whole.keep(out_folder)
-    if label is not None:
-        for run in runs:
-            run.meta["label"] = label(run.spec)
-    rows = summarise(runs)
-    figures: list[Path] = []
-    if plot:
-        from rising_bandits.plots import animate_run, plot_overview, plot_recording, plot_regret
-
-        drawn = drawing or Drawing()
-        suffix = "pdf" if drawn.pdf else "png"
-        for name, shown in _shown(runs).items():
-            # The text of a task given as module:function has characters that are not fit for file names.
-            file = re.sub(r"[^A-Za-z0-9.-]+", "-", shown).strip("-")
-            path = out_folder / f"regret-{file}.{suffix}"
-            figures += plot_regret(runs, name, path, log=drawn.log, width=drawn.width)
-            one = next(run for run in runs if run.spec.world == name)
-            if one.meta.get("recorded"):
-                figures += plot_recording(one.spec.task, out_folder / f"recording-{file}.{suffix}")
-            else:
-                figures += plot_overview(runs, name, out_folder / f"overview-{file}.{suffix}")
-            firsts = {run.label: run for run in reversed(runs) if run.spec.world == name} if drawn.film else {}
-            for policy, first in firsts.items():
-                film = re.sub(r"[^A-Za-z0-9.-]+", "-", f"film-{file}-{policy}").strip("-")
-                figures.append(animate_run(first, out_folder / f"{film}.gif"))
-    doubts = _doubts(runs)
-    if as_json:
-        print_json(
-            {
-                "out": str(out_folder),
-                "rows": [asdict(row) for row in rows],
-                "figures": [str(f) for f in figures],
-                "warnings": [f"{world}, {policy}: {text}" for (world, policy), text in doubts.items()],
-            }
-        )
-        return
-    for name in dict.fromkeys(row.task for row in rows):
-        mine = [row for row in rows if row.task == name]
-        print_heading(_shown(runs)[name], f": {mine[0].horizon:,} rounds")
-        print_table(
-            ["policy", "seeds", "final regret", "± 99%", "of optimum", "optimal plays", "µs/round"],
-            [
-                [
-                    row.policy,
-                    str(row.runs),
-                    _places(row.regret),
-                    "–" if math.isnan(row.half_width) else _places(row.half_width),
-                    f"{row.share:.2%}",
-                    f"{row.optimal_plays:.1%}",
-                    f"{row.microseconds:.2f}",
-                ]
-                for row in mine
-            ],
-            6,
-        )
-        for (world, policy), text in doubts.items():
-            if world == name:
-                out.print(f"warning: {policy}: {text}", soft_wrap=True, markup=False)
-    out.print(f"\nresults: {out_folder}/runs, settings: {out_folder}/settings.json", soft_wrap=True)
-    for path in figures:
-        out.print(f"figure: {path}", soft_wrap=True)
-
-
-def _doubts(runs: Sequence[StoredRun]) -> dict[tuple[str, str], str]:
-    """For each task and policy whose first run contradicts the sigma that the policy was told: what contradicts it."""
-    found = {}
-    for (world, policy), run in {(run.spec.world, run.label): run for run in reversed(runs)}.items():
-        sigma = run.spec.parameters.get("sigma")
-        if isinstance(sigma, int | float) and run.plays_at.shape[1]:
-            doubt = contradicted(run.spec.make_task(), run.spec.seed, run.plays_at[-1], float(sigma))
-            if doubt is not None:
-                found[world, policy] = str(doubt)
-    return found
-
-
-def _shown(runs: Sequence[StoredRun]) -> dict[str, str]:
-    """The name of each task in output: its text, or for a recording its short name if no other task has the same."""
-    worlds = {run.spec.world: run for run in runs}
-    names = [run.task_name for run in worlds.values()]
-    return {
-        world: run.task_name if run.meta.get("recorded") and names.count(run.task_name) == 1 else world
-        for world, run in worlds.items()
-    }
-
-
-def _places(value: float) -> str:
-    """A number for the table; small numbers get more decimal places."""
-    return f"{value:,.1f}" if abs(value) >= _SMALL or value == 0.0 else f"{value:.4f}"
-
-
-def _run(plan: list[RunSpec], folder: Path, workers: int | None, scheduler: str | None = None) -> list[StoredRun]:
-    """Run a plan with a progress bar."""
-    with engine(scheduler, workers) as executor, progress_bar("running", [spec.horizon for spec in plan]) as report:
-        return run_plan(plan, folder, workers=workers, executor=executor, progress=report, version=__version__)
-
-
 def _repeat(path: Path, folder: Path, as_json: bool, trust: tuple[str, ...]) -> None:
     """Repeat the run of a file, compare every number, and exit with code 1 if one differs.
 
@@ -315,7 +186,7 @@ def _repeat(path: Path, folder: Path, as_json: bool, trust: tuple[str, ...]) -> 
         raise InputError(f"--out must be another folder than the one of the run itself, got {str(folder)!r}")
     (target / "runs" / f"{old.spec.key}.parquet").unlink(missing_ok=True)
     (target / "partial" / f"{old.spec.key}.json.gz").unlink(missing_ok=True)
-    new = _run([spec], target, 1)[0]
+    new = play_plan([spec], target, 1)[0]
     same = all(
         np.array_equal(getattr(old, name), getattr(new, name))
         for name in ("rounds", "regret", "reward", "realised_regret", "realised_reward", "plays_at")

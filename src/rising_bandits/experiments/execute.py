@@ -10,6 +10,7 @@ from rising_bandits._extras import require
 from rising_bandits.experiments.executors import run_remote
 from rising_bandits.experiments.playing import CHECKPOINT_SECONDS, Progress
 from rising_bandits.experiments.processes import run_here
+from rising_bandits.experiments.shards import shard as part_of
 from rising_bandits.experiments.spec import RunSpec, sharing_tasks
 from rising_bandits.experiments.store import ResultStore, StoredRun
 from rising_bandits.experiments.workers import count_workers
@@ -22,6 +23,7 @@ def run_plan(
     plan: Sequence[RunSpec],
     folder: str | Path,
     *,
+    shard: str | None = None,
     workers: int | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
@@ -40,6 +42,9 @@ def run_plan(
         The runs, as `make_plan` returns them.
     folder
         Where results and checkpoints are kept; see `ResultStore`.
+    shard
+        Run and return only one of several parts of the plan, such as ``3/16``; see `experiments.shard`. The folder
+        notes the whole plan, so `experiments.collect` can say which runs no part has finished.
     workers
         How many processes to use; by default one for each core that this process may use.
     executor
@@ -47,7 +52,8 @@ def run_plan(
         cluster; see `experiments.cluster`. Its workers need the package, but not the folder: checkpoints and results
         come back and are written here.
     progress
-        Called now and then with the position of a run in the plan and the number of rounds it has played.
+        Called now and then with the position of a run in the plan (or in its part) and the number of rounds it has
+        played.
     version
         A version that is noted in the result files.
     checkpoint_seconds
@@ -56,7 +62,7 @@ def run_plan(
     Returns
     -------
     list of StoredRun
-        The finished runs, in the order of the plan.
+        The finished runs of the plan or of its part, in the order of the plan.
 
     Raises
     ------
@@ -75,11 +81,13 @@ def run_plan(
     [0, 1]
     """
     with sharing_tasks():
-        return _run(plan, ResultStore(folder), workers, executor, progress, version, checkpoint_seconds)
+        part = plan if shard is None else part_of(plan, shard)
+        return _run(part, plan, ResultStore(folder), workers, executor, progress, version, checkpoint_seconds)
 
 
 def _run(
     plan: Sequence[RunSpec],
+    whole: Sequence[RunSpec],
     store: ResultStore,
     workers: int | None,
     executor: Executor | None,
@@ -87,7 +95,7 @@ def _run(
     version: str,
     checkpoint_seconds: float,
 ) -> list[StoredRun]:
-    """`run_plan`, once tasks are shared."""
+    """`run_plan` of a plan or a part of it, once tasks are shared; the settings of the ``whole`` plan are kept."""
     require("lab", "pyarrow")
     at_once = count_workers(workers)
     todo = []
@@ -98,7 +106,7 @@ def _run(
         else:
             todo.append((number, spec))
     _check(plan)
-    store.prepare(plan, version)
+    store.prepare(whole, version)
     if executor is not None:
         run_remote(executor, in_order(todo), store, version, workers, progress, checkpoint_seconds)
     elif todo:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -89,6 +89,8 @@ class Row:
         The share of rounds in which the optimal constant super arm was played.
     microseconds
         The mean time per round.
+    metrics
+        The mean of each metric that the runs have.
     """
 
     task: str
@@ -100,6 +102,7 @@ class Row:
     share: float
     optimal_plays: float
     microseconds: float
+    metrics: dict[str, float] = field(default_factory=dict)
 
 
 def group(runs: Iterable[StoredRun]) -> dict[tuple[str, str], list[StoredRun]]:
@@ -119,6 +122,12 @@ def group(runs: Iterable[StoredRun]) -> dict[tuple[str, str], list[StoredRun]]:
     for run in runs:
         groups.setdefault((run.spec.world, run.label), []).append(run)
     return groups
+
+
+def _metrics(runs: Sequence[StoredRun]) -> dict[str, float]:
+    """The mean of each metric over the runs that have it."""
+    names = dict.fromkeys(name for run in runs for name in run.metrics)
+    return {name: float(np.mean([run.metrics[name] for run in runs if name in run.metrics])) for name in names}
 
 
 def summarise(runs: Iterable[StoredRun], level: float = 0.99) -> list[Row]:
@@ -146,6 +155,7 @@ def summarise(runs: Iterable[StoredRun], level: float = 0.99) -> list[Row]:
                 share=float(final.mean() / members[0].meta["optimal_total"]),
                 optimal_plays=float(np.mean([run.meta["optimal_plays"] for run in members]) / horizon),
                 microseconds=float(np.mean([run.meta["seconds"] for run in members]) / horizon * 1e6),
+                metrics=_metrics(members),
             )
         )
     order = {task: place for place, task in enumerate(dict.fromkeys(row.task for row in rows))}

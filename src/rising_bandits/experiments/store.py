@@ -10,9 +10,9 @@ import gzip
 import json
 import logging
 import zlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from rising_bandits._extras import require
 from rising_bandits._files import clean, locked, replacing
@@ -40,6 +40,7 @@ NUMBERS_HASH = source_hash("curves", "oracles", "policies", "problems", "simulat
 """A hash of the source files that decide the numbers of a run. Runs made by other sources are run again."""
 _MOST_SETTINGS = 512 * 2**20
 _LOGGER = logging.getLogger(__name__)
+T = TypeVar("T")
 
 
 class ResultStore:
@@ -107,29 +108,39 @@ class ResultStore:
         return bool(meta.get("sources") == NUMBERS_HASH and meta["settings"].get("code", "") == spec.code)
 
     def specs(self) -> list[RunSpec]:
-        """The specs of all finished runs in the folder, sorted by the names of their files.
+        """The specs of all finished runs in the folder, in the order of their plans.
 
         Nothing that they name is imported. Files that are not runs are reported to the log and left out.
         """
-        return [RunSpec.from_dict(meta["settings"]) for _, meta in self._metas()]
+        return [RunSpec.from_dict(meta["settings"]) for _, meta in self._in_order(read_meta)]
 
     def runs(self, trust: Collection[str] | None = ()) -> list[StoredRun]:
-        """All finished runs in the folder, sorted by the names of their files.
+        """All finished runs in the folder, in the order of their plans.
+
+        Nothing that they name is imported. Files that are not runs are reported to the log and left out.
 
         Parameters
         ----------
         trust
             As for `read_run`.
         """
-        return [read_run(path, trust) for path, _ in self._metas()]
+        return [run for _, run in self._in_order(lambda path: read_run(path, trust))]
 
-    def _metas(self) -> Iterator[tuple[Path, dict[str, Any]]]:
-        """The files of runs with the facts that they hold; those that cannot be read are left out."""
+    def _in_order(self, read: Callable[[Path], T]) -> list[tuple[Path, T]]:
+        """The files of runs and what ``read`` makes of them, as `settings` lists them; others follow by name."""
+        found = self._each(read)
+        places = {spec.key: place for place, spec in enumerate(self.settings())}
+        return sorted(found, key=lambda item: (places.get(item[0].stem, len(places)), item[0].name))
+
+    def _each(self, read: Callable[[Path], T]) -> list[tuple[Path, T]]:
+        """The files of runs and what ``read`` makes of them; those that it refuses are left out."""
+        found = []
         for path in sorted((self.folder / "runs").glob("*.parquet")):
             try:
-                yield path, read_meta(path)
+                found.append((path, read(path)))
             except InputError as error:
                 _LOGGER.warning("left out: %s", error)
+        return found
 
     def prepare(self, plan: Sequence[RunSpec], version: str) -> None:
         """Write the settings of a plan, and remove what killed processes left behind.
@@ -137,7 +148,7 @@ class ResultStore:
         Parameters
         ----------
         plan
-            The runs.
+            The runs, also those of other parts of the plan.
         version
             The version to note.
         """
@@ -181,7 +192,7 @@ class ResultStore:
             return [RunSpec.from_dict(data) for data in json.loads(path.read_text())["runs"]]
         except (ValueError, KeyError, TypeError, RecursionError, OSError) as error:
             _LOGGER.warning("%s is damaged and is made anew from the runs in its folder: %s", path, error)
-            return self.specs()
+            return [RunSpec.from_dict(meta["settings"]) for _, meta in self._each(read_meta)]
 
     def write_run(self, spec: RunSpec, run: Run, version: str) -> None:
         """Write a finished run with its metrics, and delete its checkpoint.
@@ -230,7 +241,7 @@ class ResultStore:
         import pyarrow.parquet as pq
 
         with locked(self.folder / ".lock"):
-            found = list(self._metas())
+            found = self._each(read_meta)
             wanted = sorted(columns_together(meta for _, meta in found).items())
             first = None
             for path, meta in found:

@@ -1,0 +1,178 @@
+"""Results of a plan for people and programs: tables or JSON, warnings and figures."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from rising_bandits import __version__
+from rising_bandits.cli.output import out, print_heading, print_json, print_table, progress_bar
+from rising_bandits.cli.sweeps import engine
+from rising_bandits.experiments import Plan, Row, RunSpec, StoredRun, run_plan, summarise
+from rising_bandits.experiments import shard as shard_of
+from rising_bandits.simulation.noise import contradicted
+
+_SMALL = 10.0
+"""Numbers below this are printed with four decimal places."""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """How figures are drawn: as PDF, with logarithmic axes, how wide, and whether with a film."""
+
+    pdf: bool = False
+    log: str = ""
+    width: float = 6.4
+    film: bool = False
+
+
+def play_plan(
+    plan: list[RunSpec], folder: Path, workers: int | None, scheduler: str | None = None, shard: str | None = None
+) -> list[StoredRun]:
+    """Run a plan, or a part of it, with a progress bar."""
+    totals = [spec.horizon for spec in (plan if shard is None else shard_of(plan, shard))]
+    with engine(scheduler, workers) as executor, progress_bar("running", totals) as report:
+        return run_plan(
+            plan, folder, shard=shard, workers=workers, executor=executor, progress=report, version=__version__
+        )
+
+
+def report_runs(
+    plan: list[RunSpec],
+    out_folder: Path,
+    workers: int | None,
+    *,
+    plot: bool,
+    as_json: bool,
+    label: Callable[[RunSpec], str] | None = None,
+    scheduler: str | None = None,
+    whole: Plan | None = None,
+    drawing: Drawing | None = None,
+    shard: str | None = None,
+) -> None:
+    """Run a plan and print its results as tables or JSON; with ``plot``, also write figures.
+
+    ``label`` names the policy of a run where other parameters than the policy's own defaults are the usual ones.
+    ``whole`` is the plan to keep in the folder, and ``shard`` says which part of it to run.
+    """
+    runs = play_plan(plan, out_folder, workers, scheduler, shard)
+    if whole is not None:
+        whole.keep(out_folder)
+    if label is not None:
+        for run in runs:
+            run.meta["label"] = label(run.spec)
+    rows = summarise(runs)
+    figures = _draw(runs, out_folder, drawing or Drawing()) if plot else []
+    doubts = _doubts(runs)
+    if as_json:
+        print_json(
+            {
+                "out": str(out_folder),
+                "rows": [asdict(row) for row in rows],
+                "figures": [str(f) for f in figures],
+                "warnings": [f"{world}, {policy}: {text}" for (world, policy), text in doubts.items()],
+            }
+        )
+        return
+    for name in dict.fromkeys(row.task for row in rows):
+        mine = [row for row in rows if row.task == name]
+        print_heading(_shown(runs)[name], f": {mine[0].horizon:,} rounds")
+        _print_rows(mine)
+        for (world, policy), text in doubts.items():
+            if world == name:
+                out.print(f"warning: {policy}: {text}", soft_wrap=True, markup=False)
+    if not runs:
+        out.print("this part of the plan has no runs")
+    out.print(f"\nresults: {out_folder}/runs, settings: {out_folder}/settings.json", soft_wrap=True)
+    for path in figures:
+        out.print(f"figure: {path}", soft_wrap=True)
+
+
+def _draw(runs: Sequence[StoredRun], folder: Path, drawing: Drawing) -> list[Path]:
+    """Write the figures of each task, and return their files."""
+    from rising_bandits.plots import animate_run, plot_overview, plot_recording, plot_regret
+
+    figures: list[Path] = []
+    suffix = "pdf" if drawing.pdf else "png"
+    for name, shown in _shown(runs).items():
+        file = _file_name(shown)
+        path = folder / f"regret-{file}.{suffix}"
+        figures += plot_regret(runs, name, path, log=drawing.log, width=drawing.width)
+        one = next(run for run in runs if run.spec.world == name)
+        if one.meta.get("recorded"):
+            figures += plot_recording(one.spec.task, folder / f"recording-{file}.{suffix}")
+        else:
+            figures += plot_overview(runs, name, folder / f"overview-{file}.{suffix}")
+        firsts = {run.label: run for run in reversed(runs) if run.spec.world == name} if drawing.film else {}
+        for policy, first in firsts.items():
+            figures.append(animate_run(first, folder / f"{_file_name(f'film-{file}-{policy}')}.gif"))
+    return figures
+
+
+def _file_name(text: str) -> str:
+    """A text as part of a file name; that of a task of one's own has letters that are not fit for one."""
+    return re.sub(r"[^A-Za-z0-9.-]+", "-", text).strip("-")
+
+
+def _print_rows(rows: Sequence[Row]) -> None:
+    """Print the policies of one task as a table, and their metrics as another."""
+    print_table(
+        ["policy", "seeds", "final regret", "± 99%", "of optimum", "optimal plays", "µs/round"],
+        [
+            [
+                row.policy,
+                str(row.runs),
+                _places(row.regret),
+                "–" if math.isnan(row.half_width) else _places(row.half_width, beside=row.regret),
+                f"{row.share:.2%}",
+                f"{row.optimal_plays:.1%}",
+                f"{row.microseconds:.2f}",
+            ]
+            for row in rows
+        ],
+        6,
+    )
+    if metrics := list(dict.fromkeys(name for row in rows for name in row.metrics)):
+        most = {name: max(abs(row.metrics.get(name, 0.0)) for row in rows) for name in metrics}
+        out.print()
+        print_table(
+            ["mean of", *metrics],
+            [
+                [row.policy, *(_places(row.metrics.get(name, math.nan), beside=most[name]) for name in metrics)]
+                for row in rows
+            ],
+            len(metrics),
+        )
+
+
+def _doubts(runs: Sequence[StoredRun]) -> dict[tuple[str, str], str]:
+    """For each task and policy whose first run contradicts the sigma that the policy was told: what contradicts it."""
+    found = {}
+    for (world, policy), run in {(run.spec.world, run.label): run for run in reversed(runs)}.items():
+        sigma = run.spec.parameters.get("sigma")
+        if isinstance(sigma, int | float) and run.plays_at.shape[1]:
+            doubt = contradicted(run.spec.make_task(), run.spec.seed, run.plays_at[-1], float(sigma))
+            if doubt is not None:
+                found[world, policy] = str(doubt)
+    return found
+
+
+def _shown(runs: Sequence[StoredRun]) -> dict[str, str]:
+    """The name of each task in output: its text, or for a recording its short name if no other task has the same."""
+    worlds = {run.spec.world: run for run in runs}
+    names = [run.task_name for run in worlds.values()]
+    return {
+        world: run.task_name if run.meta.get("recorded") and names.count(run.task_name) == 1 else world
+        for world, run in worlds.items()
+    }
+
+
+def _places(value: float, beside: float | None = None) -> str:
+    """A number for the table. Small numbers get more decimal places; ``beside`` another number, as many as that one."""
+    if math.isnan(value):
+        return "–"
+    guide = value if beside is None else beside
+    return f"{value:,.1f}" if abs(guide) >= _SMALL or guide == 0.0 else f"{value:.4f}"
