@@ -12,15 +12,16 @@ from matplotlib.text import Text
 import rising_bandits as rb
 from rising_bandits import plots
 from rising_bandits.curves import Exponential, Flat
-from rising_bandits.experiments import compare, make_plan, run_plan
+from rising_bandits.experiments import Band, compare, make_plan, run_plan
 from rising_bandits.plots import style
 from rising_bandits.plots.animation import frames_of
+from rising_bandits.plots.regret import draw_regret
 from rising_bandits.plots.structure import draw_curves, draw_structure
-from rising_bandits.plots.style import figure, look, looks, wrapped
+from rising_bandits.plots.style import figure, look, looks, short, wrapped
 
 
-def suppliers(size=12):
-    names = [f"supplier number {k + 1} of the region" for k in range(size)]
+def suppliers(size=12, names=None):
+    names = names or [f"supplier number {k + 1} of the region" for k in range(size)]
     curves = tuple(Flat(0.4 + 0.01 * k) if k % 3 else Exponential(time=50.0, end=0.5 + 0.01 * k) for k in range(size))
     return rb.Task("suppliers", rb.problems.TopK(names, 2), curves, horizon=200)
 
@@ -38,6 +39,45 @@ def test_many_arms_do_not_overlap(draw, size):
     with figure(3.6, 3.5) as (drawing, axes):
         draw(axes, suppliers(size))
         assert not overlaps(axes, drawing)
+
+
+def test_names_that_are_cut_stay_different():
+    names = [short(f"supplier number {k + 1} of the region", 18) for k in range(12)]
+    assert {len(name) for name in names} == {18}
+    with figure(3.6, 3.5) as (_, axes):
+        draw_curves(axes, suppliers(names=[f"the long name of supplier {k}" for k in range(12)]))
+        assert len({text.get_text() for text in axes.texts}) == 12
+
+
+def bands_of(*finals):
+    """Regret that begins below 0 and rises to the given values, for policies with long names."""
+    rounds = np.arange(1, 1_001)
+    shape = (rounds / 1_000) ** 2 - 0.02 * np.sin(np.pi * rounds / 1_000)
+    return {
+        f"mine:AVeryLongName(parameter={k}, another='some text')": Band(rounds, f * shape, f * shape, f * shape, 5)
+        for k, f in enumerate(finals)
+    }
+
+
+@pytest.mark.parametrize("log", [False, True])
+@pytest.mark.parametrize("width", [3.4, 6.4])
+def test_long_names_leave_the_lines_their_room(log, width):
+    with figure(width, 0.7 * width) as (drawing, axes):
+        axes.tick_params(labelsize=7)
+        letters = 20 if width < 5 else 26
+        draw_regret(axes, bands_of(100.0, 99.0, 98.0, 1.0), "mine", log=log, log_rounds=log, letters=letters)
+        for text in axes.texts:
+            text.set_fontsize(7 if width < 5 else 10)
+        assert not overlaps(axes, drawing)
+        right = max(text.get_window_extent().x1 for text in axes.texts)
+        assert right <= drawing.bbox.x1 + 1
+        # At least two fifths of the width are for the lines, and every line is seen to rise.
+        assert axes.bbox.width > 0.4 * drawing.bbox.width
+        low, high = axes.get_ylim()
+        assert all(low < line <= high for line in (1.0, 100.0))
+        if log:
+            assert 0 < low < 0.5
+            assert axes.get_xlim()[0] < 200
 
 
 def test_policies_of_one_figure_look_different_and_have_names():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from rising_bandits.simulation import Run
 
 _NAMED = 14
 _MOST_FRAMES = 1_000
+_DPI = 80
 
 
 def frames_of(rounds: Ints, count: int) -> Ints:
@@ -80,19 +82,41 @@ def animate_run(run: Run | StoredRun, path: str | Path, *, frames: int = 60, sec
             clock.set_text(f"round {run.rounds[place]:,}")
             return [dots, line, clock]
 
-        from matplotlib.animation import FuncAnimation, PillowWriter
-
+        # The places of the axes are found once, not for every picture.
+        drawing.draw_without_rendering()
+        drawing.set_layout_engine("none")
         pace = max(1.0, len(places) / seconds)
-        film = FuncAnimation(drawing, show, frames=len(places), interval=1000 / pace)
         with replacing(path) as aside:
             if path.suffix == ".gif":
-                # The writer chooses by the suffix, so the picture is written beside and moved.
-                beside = aside.with_name(aside.name + ".gif")
-                film.save(beside, writer=PillowWriter(fps=round(pace)), dpi=80)
-                beside.replace(aside)
+                pictures = _pictures(drawing, [dots, line, clock], len(places), show)
+                first, *others = pictures
+                first.save(aside, "GIF", save_all=True, append_images=others, duration=round(1000 / pace), loop=0)
             else:
+                from matplotlib.animation import FuncAnimation
+
+                film = FuncAnimation(drawing, show, frames=len(places), interval=1000 / pace)
                 aside.write_text(film.to_jshtml(fps=round(pace), default_mode="once"), encoding="utf-8")
     return path
+
+
+def _pictures(drawing: Any, moving: list[Any], count: int, show: Callable[[int], Any]) -> list[Any]:
+    """The pictures of an animation. What does not move is drawn once."""
+    from PIL import Image
+
+    drawing.set_dpi(_DPI)
+    for part in moving:
+        part.set_animated(True)
+    drawing.canvas.draw()
+    still = drawing.canvas.copy_from_bbox(drawing.bbox)
+    found = []
+    for number in range(count):
+        show(number)
+        drawing.canvas.restore_region(still)
+        for part in moving:
+            part.axes.draw_artist(part)
+        colours = np.asarray(drawing.canvas.buffer_rgba())[..., :3]
+        found.append(Image.fromarray(colours.copy()).quantize(64))
+    return found
 
 
 def _heights(task: Task, plays: Ints) -> Floats:

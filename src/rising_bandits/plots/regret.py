@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from rising_bandits.experiments import Band, StoredRun, band, group, make_task
-from rising_bandits.plots.style import current, figure, look, looks, save, spread, theme, title, wrapped
+from rising_bandits.plots.ends import End, name_ends
+from rising_bandits.plots.style import current, figure, look, looks, save, theme, title, wrapped
 
 _THOUSANDS = 1e3
 _MANY = 10_000
@@ -65,6 +66,7 @@ def draw_regret(
     named: Callable[[str], str] = title,
     inches: float = 5.4,
     size: float = 11.0,
+    letters: int = 26,
 ) -> None:
     """Draw the regret of each policy by round, with the policy's name at the end of its line.
 
@@ -84,6 +86,8 @@ def draw_regret(
         Turns the label of a policy into its name.
     inches, size
         The width that the title has, and the size of its letters in points.
+    letters
+        How many letters of a policy's name fit on a line.
     """
     top = max(float(curve.high.max()) for curve in bands.values())
     bottom = min(0.0, *(float(curve.low.min()) for curve in bands.values()))
@@ -97,74 +101,49 @@ def draw_regret(
         mean, low, high = (np.concatenate([[0.0], part]) / up for part in (curve.mean, curve.low, curve.high))
         axes.fill_between(x, low, high, color=style.colour, alpha=0.18, linewidth=0)
         axes.plot(x, mean, color=style.colour, linestyle=style.line, linewidth=style.width)
-    draw_ends(axes, bands, across=across, up=up, log=log, named=named)
     runs = sorted({curve.runs for curve in bands.values()})
     # The axis needs a height even if every regret is 0.
+    least, most = _log_range(bands) if log else (1.05 * bottom, 1.05 * max(top, bottom + 1e-9))
     if log:
         axes.set_yscale("log")
-        axes.set_ylim(_least(bands) / 4.0 / up, 1.3 * top / up)
-    else:
-        axes.set_ylim(1.05 * bottom / up, 1.05 * max(top, bottom + 1e-9) / up)
+    axes.set_ylim(least / up, most / up)
+    ends = [
+        End(
+            named(label),
+            float(curve.mean[-1]),
+            styles[label].colour,
+            styles[label].line if styles[label].line != ":" else "-",
+            bold=styles[label] == look("crucb"),
+        )
+        for label, curve in bands.items()
+    ]
+    name_ends(axes, ends, least, most, log=log, letters=letters)
     axes.set_xlabel("round (thousands)" if across > 1.0 else "round")
     axes.set_ylabel("cumulative expected regret (thousands)" if up > 1.0 else "cumulative expected regret")
     many = str(runs[0]) if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
     seeds = "one seed" if runs == [1] else f"mean and 99% t-interval over {many} seeds"
     axes.set_title(wrapped(f"{heading}: {seeds}", inches, size), fontsize=size)
+    first = 0.0
     if log_rounds:
         axes.set_xscale("log")
-        axes.set_xlim(min(float(curve.rounds[0]) for curve in bands.values()) / across, last / across)
-
-
-def _least(bands: dict[str, Band]) -> float:
-    """The smallest positive final regret."""
-    return min((float(curve.mean[-1]) for curve in bands.values() if curve.mean[-1] > 0), default=1.0)
-
-
-def draw_ends(
-    axes: Any,
-    bands: dict[str, Band],
-    *,
-    across: float = 1.0,
-    up: float = 1.0,
-    named: Callable[[str], str] = title,
-    log: bool = False,
-) -> None:
-    """Write the name of each policy at the end of its line.
-
-    ``bands`` must be sorted by final regret, highest first. The axes show rounds divided by ``across`` and regret
-    divided by ``up``. ``named`` turns the label of a policy into its name. ``log`` is for logarithmic axes.
-    """
-    top = max(float(curve.high.max()) for curve in bands.values())
-    bottom = min(0.0, *(float(curve.low.min()) for curve in bands.values()))
-    ends = [float(curve.mean[-1]) / up for curve in bands.values()]
-    gap = 0.062 * (top - bottom) / up
-    heights = spread(ends, gap=gap)
-    if log:
-        low, high = np.log(_least(bands) / 4.0 / up), np.log(1.3 * top / up)
-        spaced = spread([float(np.log(max(end, np.exp(low)))) for end in ends], gap=0.062 * float(high - low))
-        heights = [float(np.exp(height)) for height in spaced]
-    for place, height in enumerate(heights if not log else ()):
-        # Names must stay below the title.
-        heights[place] = min(height, 1.04 * top / up if place == 0 else heights[place - 1] - gap)
-    last = max(float(curve.rounds[-1]) for curve in bands.values()) / across
-    styles = looks(bands)
-    # Across, places are shares of the width of the axes, whatever their scale.
-    beside = axes.get_yaxis_transform()
-    for label, end, height in zip(bands, ends, heights, strict=True):
-        style = styles[label]
-        # A thin line connects each name with the end of its curve, since names may have been moved apart.
-        axes.plot(
-            [1.0, 1.02, 1.04],
-            [end, height, height],
-            color=style.colour,
-            linewidth=0.8,
-            linestyle=style.line if style.line != ":" else "-",
-            clip_on=False,
-            transform=beside,
+        # On two logarithmic axes a line is seen from the round on in which it passes the lower limit.
+        first = min(
+            float(curve.rounds[np.argmax(curve.mean >= least)] if log else curve.rounds[0]) for curve in bands.values()
         )
-        weight = "bold" if style == look("crucb") else "normal"
-        axes.text(1.05, height, named(label), color=style.colour, va="center", fontweight=weight, transform=beside)
-    axes.set_xlim(0, last)
+    axes.set_xlim(first / across, last / across)
+
+
+def _log_range(bands: dict[str, Band]) -> tuple[float, float]:
+    """The limits of a logarithmic axis of regret.
+
+    It begins with what the policies lose in the first thirtieth of the rounds, so that it shows the rise and not the
+    moment in which a regret leaves 0, and it spans four powers of ten at most.
+    """
+    top = 1.3 * max(float(curve.high.max()) for curve in bands.values())
+    early = [float(curve.mean[np.searchsorted(curve.rounds, curve.rounds[-1] / 30)]) for curve in bands.values()]
+    final = [float(curve.mean[-1]) / 4.0 for curve in bands.values()]
+    low = min((value for value in (*early, *final) if value > 0), default=0.0)
+    return (max(low, top / 1e4), top) if top > 0 else (0.1, 1.0)
 
 
 def plot_regret(runs: Sequence[StoredRun], task: str, path: Path, *, log: str = "", width: float = 6.4) -> list[Path]:
@@ -197,5 +176,6 @@ def plot_regret(runs: Sequence[StoredRun], task: str, path: Path, *, log: str = 
             log="y" in log,
             log_rounds="x" in log,
             inches=drawing.get_figwidth() - (0.6 if current().narrow else 1.0),
+            letters=20 if current().narrow else 26,
         )
         return save(drawing, path)

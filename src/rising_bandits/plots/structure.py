@@ -9,13 +9,18 @@ from typing import Any
 import numpy as np
 
 from rising_bandits.oracles import Assignments, KSubsets
-from rising_bandits.plots.style import EARLY, LATE, short, spread
+from rising_bandits.plots.ends import End, name_ends
+from rising_bandits.plots.style import EARLY, LATE, short
 from rising_bandits.problems import ShortestPath, SpanningTree, Task
 
 _ROW = 8
 """So many arms are drawn beside each other; more are listed."""
 _LETTERS = 6
 _ROWS = 14
+_TOP = 1.05
+"""The upper end of an axis of outcomes."""
+_MANY = 10_000
+"""From so many plays on an axis counts in thousands."""
 Point = tuple[float, float]
 Lines = list[tuple[Any, Any]]
 
@@ -142,7 +147,7 @@ def _list_arms(axes: Any, task: Task) -> None:
     for arm, label in enumerate(shown):
         colour = LATE if arm in late else EARLY
         axes.scatter([0.0], [-arm], s=55, color=colour)
-        axes.text(0.06, -arm, short(label, 26), va="center", color=colour if arm in late else "#666666", fontsize=9)
+        axes.text(0.06, -arm, short(label, 24), va="center", color=colour if arm in late else "#666666", fontsize=8)
     if len(shown) < len(labels):
         axes.text(0.06, -len(shown), f"and {len(labels) - len(shown)} more", va="center", color="#666666", fontsize=9)
     rows = min(len(labels), _ROWS)
@@ -167,19 +172,20 @@ def draw_curves(axes: Any, task: Task) -> None:
     settled = [curve.settled or 0 for curve in distinct if (curve.settled or 0) < task.horizon / 2]
     # Twice the plays after which the curves stay constant; the whole horizon if none does so within half of it.
     last = max(1, min(task.horizon - 1, 2 * (max(settled, default=0) or task.horizon)))
+    per = 1e3 if last >= _MANY else 1.0
     plays = np.unique(np.linspace(0, last, 400).astype(np.int64))
     ends: dict[str, tuple[float, bool]] = {}
     for curve in distinct:
         arms = [arm for arm in range(task.problem.n_arms) if task.curves[arm] == curve]
         rising = arms[0] in late
-        axes.plot(plays / 1e3, curve(plays), color=LATE if rising else EARLY, linewidth=2.4 if rising else 1.6)
+        axes.plot(plays / per, curve(plays), color=LATE if rising else EARLY, linewidth=2.4 if rising else 1.6)
         kind = "late bloomers" if rising else "early peakers"
         ends[kind if len(distinct) == 2 else str(task.problem.labels[arms[0]])] = (float(curve(last)), rising)
-    axes.set_xlim(0, last / 1e3)
-    axes.set_ylim(0, 1.05)
-    axes.set_xlabel("plays of the arm (thousands)")
+    axes.set_xlim(0, last / per)
+    axes.set_ylim(0, _TOP)
+    axes.set_xlabel("plays of the arm" if per == 1.0 else "plays of the arm (thousands)")
     axes.set_ylabel("mean outcome")
-    _name_curves(axes, ends, last / 1e3)
+    _name_curves(axes, ends, last / per)
 
 
 def _name_curves(axes: Any, ends: dict[str, tuple[float, bool]], last: float) -> None:
@@ -189,14 +195,10 @@ def _name_curves(axes: Any, ends: dict[str, tuple[float, bool]], last: float) ->
         # There is no room for all names.
         step = -(-len(ends) // _ROWS)
         ends = {name: end for place, (name, end) in enumerate(ends.items()) if place % step == 0}
-    heights = spread([height for height, _ in ends.values()], gap=0.062)
-    # Names begin below the title.
-    above = max(0.0, heights[0] - 1.02)
-    heights = [height - above for height in heights]
-    for (name, (end, rising)), height in zip(ends.items(), heights, strict=True):
-        colour = LATE if rising else "#666666"
-        if len(ends) > 2:
-            axes.text(1.02 * last, height, short(name, 20), color=colour, va="center")
-        else:
-            shift, side = (4, "bottom") if rising else (-4, "top")
-            axes.annotate(name, (last, end), (0, shift), textcoords="offset points", ha="right", va=side, color=colour)
+    if len(ends) > 2:
+        named = [End(short(name, 18), end, LATE if late else "#666666") for name, (end, late) in ends.items()]
+        name_ends(axes, named, 0.0, _TOP, size=8.0)
+        return
+    for name, (end, rising) in ends.items():
+        shift, side, colour = (4, "bottom", LATE) if rising else (-4, "top", "#666666")
+        axes.annotate(name, (last, end), (0, shift), textcoords="offset points", ha="right", va=side, color=colour)

@@ -244,16 +244,23 @@ def wrapped(text: str, inches: float, size: float = 11.0) -> str:
     >>> wrapped("a title of several words", 1.0).count("\n")
     2
     """
-    return textwrap.fill(text, max(8, int(inches * 72 / (0.56 * size))), break_long_words=True)
+    most = max(8, int(inches * 72 / (0.56 * size)))
+    count = len(textwrap.wrap(text, most))
+    # The narrowest lines that are not more in number: no last line with a single word.
+    widths = range(max(8, len(text) // max(1, count)), most + 1)
+    return "\n".join(next(lines for width in widths if len(lines := textwrap.wrap(text, width)) <= count))
 
 
 def short(text: str, letters: int) -> str:
-    """A text cut to a number of letters, with a mark where it was cut.
+    """A text cut to a number of letters. It is cut in the middle, because names often differ at their ends.
 
     >>> short("supplier number 12", 10)
-    'supplier …'
+    'suppl…r 12'
     """
-    return text if len(text) <= letters else text[: letters - 1] + "…"
+    if len(text) <= letters:
+        return text
+    tail = (letters - 1) // 2
+    return f"{text[: letters - 1 - tail]}…{text[len(text) - tail :]}"
 
 
 @dataclass(frozen=True)
