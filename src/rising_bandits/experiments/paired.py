@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rising_bandits._checks import Floats
+from rising_bandits.experiments.statistics import half_width
 
 _EXACT = 12
 """Up to so many pairs all sign changes are tried."""
@@ -81,10 +82,11 @@ def paired_difference(
     count, mean = len(gaps), float(gaps.mean())
     low = high = p = effect = math.nan
     if count > 1:
-        spread = float(gaps.std(ddof=1))
+        # What rounding leaves of equal differences is not a spread.
+        spread = 0.0 if np.ptp(gaps) <= 1e-12 * np.abs(pairs).max() else float(gaps.std(ddof=1))
         effect = mean / spread if spread > 0 else (0.0 if mean == 0 else math.copysign(math.inf, mean))
         if interval == "t":
-            half = float(stats.t.ppf(0.5 + level / 2, count - 1)) * spread / math.sqrt(count)
+            half = float(half_width(gaps, level))
             low, high = mean - half, mean + half
             t = mean / (spread / math.sqrt(count)) if spread > 0 else effect
             p = float(2 * stats.t.sf(abs(t), count - 1))

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from rising_bandits._checks import Floats
+from rising_bandits.experiments.paired import holm as corrected
 
 Verdict = Literal["held", "level", "did not hold", "not judged"]
 VERDICTS: tuple[Verdict, ...] = ("did not hold", "level", "held", "not judged")
@@ -147,12 +148,7 @@ def holm(p: Mapping[str, float]) -> dict[str, float]:
     >>> holm({"a": 0.01, "b": 0.04, "c": float("nan")})
     {'a': 0.02, 'b': 0.04, 'c': nan}
     """
-    real = sorted((value, name) for name, value in p.items() if not np.isnan(value))
-    out, largest = dict(p), 0.0
-    for place, (value, name) in enumerate(real):
-        largest = max(largest, min(1.0, value * (len(real) - place)))
-        out[name] = largest
-    return out
+    return dict(zip(p, corrected(list(p.values())), strict=True))
 
 
 def compare(regret: Mapping[str, Floats], ours: str, rivals: Sequence[str]) -> dict[str, Paired]:
