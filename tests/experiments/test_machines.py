@@ -313,6 +313,46 @@ def test_ctrl_c_reaches_a_cluster_and_the_same_plan_goes_on(tmp_path):
     assert same(runs, ex.run_plan(plan, tmp_path / "alone", workers=1))
 
 
+TERMINAL = """
+import os, signal, sys
+from rising_bandits.experiments import make_plan, run_plan
+from rising_bandits.experiments.cluster import cluster
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+if __name__ == "__main__":
+    plan = make_plan(["toy"], ["sw-cucb(window=20)"], seeds=4, horizon=1_600)
+    with cluster("local", 1) as executor:
+        before = executor._client.run(os.getpid)
+        try:
+            # A terminal sends Ctrl-C to every process of a command.
+            run_plan(plan, sys.argv[1], executor=executor, checkpoint_seconds=0.0,
+                     progress=lambda number, rounds: os.killpg(0, signal.SIGINT))
+        except KeyboardInterrupt:
+            print("stopped", executor._client.run(os.getpid) == before, flush=True)
+        # Nobody waits for work that does not end.
+        executor.submit(signal.pause)
+"""
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_ctrl_c_in_a_terminal_leaves_the_workers_of_this_machine_alive(tmp_path):
+    pytest.importorskip("distributed")
+    script = tmp_path / "terminal.py"
+    script.write_text(TERMINAL)
+    ended = subprocess.run(
+        [sys.executable, "-W", "ignore", script, tmp_path / "out"],
+        env={**os.environ, "PYTHONPATH": SRC, "OMP_NUM_THREADS": "1"},
+        start_new_session=True,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout) == (0, "stopped True\n"), ended.stderr
+    saved = [ex.ResultStore(tmp_path / "out").read_partial(spec) for spec in long_plan()]
+    assert any(state is not None for state in saved)
+
+
 def network(*arguments):
     return subprocess.run(["ip", *arguments], capture_output=True, check=False).returncode == 0
 

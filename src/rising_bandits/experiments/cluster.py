@@ -9,7 +9,7 @@ from typing import Any
 
 from rising_bandits._extras import require
 from rising_bandits.errors import InputError
-from rising_bandits.experiments.workers import count_workers
+from rising_bandits.experiments.workers import count_workers, deaf
 
 CONNECT_SECONDS = 20.0
 """How long to wait for a scheduler, and then for its first worker."""
@@ -44,11 +44,11 @@ def cluster(scheduler: str, workers: int | None = None) -> Iterator[Executor]:
     with contextlib.ExitStack() as stack:
         address: Any = scheduler
         if scheduler == "local":
-            address = stack.enter_context(
-                dask.LocalCluster(
+            with deaf():
+                local = dask.LocalCluster(
                     n_workers=count_workers(workers), threads_per_worker=1, dashboard_address=None, silence_logs=50
                 )
-            )
+            address = stack.enter_context(local)
         elif "://" not in scheduler:
             raise InputError(f"scheduler must be local or an address such as tcp://host:8786, got {scheduler!r}")
         try:
@@ -56,6 +56,8 @@ def cluster(scheduler: str, workers: int | None = None) -> Iterator[Executor]:
             client.wait_for_workers(1, timeout=CONNECT_SECONDS)
         except (OSError, ValueError, TimeoutError) as error:
             raise InputError(f"scheduler {scheduler!r} must be a Dask scheduler with workers: {error}") from None
-        executor = stack.enter_context(client.get_executor(pure=False))
+        executor = client.get_executor(pure=False)
+        # `relay` has waited for what it wants to have. To wait here for the rest might never end: workers may be gone.
+        stack.callback(executor.shutdown, wait=False)
         executor.rising_workers = max(1, sum(client.nthreads().values()))
         yield executor

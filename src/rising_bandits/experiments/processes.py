@@ -13,7 +13,7 @@ import pickle
 import signal
 import threading
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from multiprocessing.connection import wait
 from typing import Any
@@ -22,7 +22,7 @@ from rising_bandits.errors import RisingBanditsError
 from rising_bandits.experiments.playing import Progress, execute, interrupt_heard
 from rising_bandits.experiments.spec import RunSpec, sharing_tasks
 from rising_bandits.experiments.store import ResultStore
-from rising_bandits.experiments.workers import WORKING, begin_worker, stopping
+from rising_bandits.experiments.workers import WORKING, begin_worker, deaf, stopping
 
 _KILLED = (
     "a worker process was killed, perhaps for lack of memory; the same command goes on from the last checkpoints, with "
@@ -143,7 +143,7 @@ class _Helpers:
             for process in range(1, count + 1):
                 errors, sent = context.Pipe(duplex=False)
                 helper = context.Process(target=_help, args=(board, process, sent))
-                with _deaf(), sent:
+                with deaf(), sent:
                     helper.start()
                 self._all.append((helper, errors))
         except BaseException:
@@ -181,19 +181,6 @@ class _Helpers:
             helper.join()
             errors.close()
         self._all.clear()
-
-
-@contextlib.contextmanager
-def _deaf() -> Iterator[None]:
-    """What is started here does not hear Ctrl-C before it is ready to."""
-    if not hasattr(signal, "pthread_sigmask"):  # pragma: no cover - this system has no such masks
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class _News:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Any
 
@@ -45,6 +46,26 @@ def wait_for(futures: Iterable[Future[Any]], stop: Any, look: Callable[[], None]
         for future in pending:
             future.cancel()
         raise
+
+
+@contextlib.contextmanager
+def deaf() -> Iterator[None]:
+    """Threads and processes that are started here do not hear Ctrl-C.
+
+    A terminal sends Ctrl-C to all processes of a command. Workers must not die of it: this process asks them to stop.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # pragma: no cover - this system has no such masks
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    # Python starts this process with the first worker, and then hears Ctrl-C again.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def begin_worker(stop: Any) -> None:
