@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from rising_bandits.cli.output import out, print_heading, print_json, print_table, progress_bar
-from rising_bandits.errors import InputError
-from rising_bandits.experiments import make_plan, make_task
+from rising_bandits.experiments import make_plan, make_task, parse_policies, seeds_of
+from rising_bandits.experiments.texts import call_text
 from rising_bandits.simulation.identification import ErrorRate, error_rate, identify
 
 _POLICIES = ["r-ucbe", "r-sr", "successive-halving(budget=1.0)"]
@@ -23,14 +23,20 @@ def identify_command(
     ],
     policy: Annotated[
         list[str] | None,
-        typer.Option(help="A policy, such as r-sr or 'r-ucbe(exploration=10)'. Can be given several times."),
+        typer.Option(
+            help="A policy, such as r-sr or 'r-ucbe(exploration=10)'. Can be given several times. A list or a range in "
+            "place of a value stands for several policies, as in 'r-ucbe(exploration=[10, 20])'."
+        ),
     ] = None,
     budget: Annotated[
         list[int] | None,
         typer.Option(help="Rounds before the recommendation; by default the task's. Can be given several times."),
     ] = None,
-    seeds: Annotated[int, typer.Option(help="How many runs of each policy on each task and budget.")] = 20,
-    first_seed: Annotated[int, typer.Option(help="The first seed.")] = 0,
+    seeds: Annotated[
+        str,
+        typer.Option(help="How many runs of each policy on each task and budget; or a range of seeds such as 0-19."),
+    ] = "20",
+    first_seed: Annotated[int, typer.Option(help="The first seed where --seeds is a number.")] = 0,
     plot: Annotated[
         Path | None,
         typer.Option(help="Draw the results by budget into this file, as PNG and SVG; by default no figure."),
@@ -44,16 +50,11 @@ def identify_command(
 
     Example: rising identify identify-models --policy r-sr --policy r-ucbe --budget 1000 --seeds 20
     """
-    cells = [
-        (name, text, rounds)
-        for name in tasks
-        for text in policy or _POLICIES
-        for rounds in budget or [make_task(name).horizon]
-    ]
-    if seeds < 1:
-        raise InputError(f"--seeds must be at least 1, got {seeds}")
+    runs = len(seeds_of(seeds, first_seed))
+    texts = [call_text(*found) for text in policy or _POLICIES for found in parse_policies(text)]
+    cells = [(name, text, rounds) for name in tasks for text in texts for rounds in budget or [make_task(name).horizon]]
     rates: dict[str, dict[str, list[tuple[int, ErrorRate]]]] = {}
-    with progress_bar("identify", [seeds] * len(cells), "cells") as report:
+    with progress_bar("identify", [runs] * len(cells), "cells") as report:
         for number, (name, text, rounds) in enumerate(cells):
             task = make_task(name)
             plan = make_plan([name], [text], seeds=seeds, first_seed=first_seed, horizon=rounds)
@@ -88,7 +89,7 @@ def identify_command(
         print_json({"rows": rows, "figures": [str(path) for path in figures]})
         return
     for name in rates:
-        print_heading(name, f": {seeds} runs each")
+        print_heading(name, f": {runs} runs each")
         table = [
             [
                 row["policy"],
