@@ -16,6 +16,7 @@ import pytest
 import rising_bandits as rb
 from rising_bandits import experiments as ex
 from rising_bandits.experiments import identity
+from rising_bandits.experiments.own_code import source_files
 from rising_bandits.experiments.playing import execute
 from rising_bandits.experiments.spec import RunSpec
 from rising_bandits.experiments.stored import columns_of_stored, to_table
@@ -108,7 +109,7 @@ def test_relative_and_late_imports_are_followed(tmp_path, monkeypatch):
     (tmp_path / "unrelated.py").write_text("")
     monkeypatch.syspath_prepend(str(tmp_path))
     identity.import_own("pack_x.inner.deep")
-    names = set(identity.source_files("pack_x.inner.deep"))
+    names = set(source_files("pack_x.inner.deep"))
     assert names == {
         "pack_x/__init__.py",
         "pack_x/inner/__init__.py",

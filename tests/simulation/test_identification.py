@@ -82,7 +82,10 @@ def test_the_command_prints_tables_and_json_and_draws(run, capsys, tmp_path):
     grid = ["identify", "identify-models", "--policy", "r-ucbe(exploration=[1, 9])", "--budget", "60", "--seeds", "7-8"]
     assert run(*grid, "--json") == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
-    assert [(row["policy"], row["runs"]) for row in rows] == [("r-ucbe(exploration=1)", 2), ("r-ucbe(exploration=9)", 2)]
+    assert [(row["policy"], row["runs"]) for row in rows] == [
+        ("r-ucbe(exploration=1)", 2),
+        ("r-ucbe(exploration=9)", 2),
+    ]
     assert run("identify", "identify-models", "--policy", "random", "--budget", "60", "--seeds", "1") == 2
 
 

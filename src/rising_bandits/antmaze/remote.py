@@ -24,6 +24,7 @@ from rising_bandits.antmaze.training import Training
 from rising_bandits.errors import RisingBanditsError
 from rising_bandits.experiments import identity
 from rising_bandits.experiments.executors import places, relay
+from rising_bandits.experiments.own_code import sources
 from rising_bandits.experiments.workers import WORKING
 
 SOURCES = source_hash("antmaze", "oracles", "policies", "problems")
@@ -117,5 +118,5 @@ def _leg(number: int, place: RunFolder, seconds: float) -> TrainLeg:
     if place.checkpoint.exists():
         files = {name: Path(place.path / name).read_bytes() for name in _FILES}
     module = place.spec.policy.partition(":")[0] if ":" in place.spec.policy else None
-    own = identity.sources([module]) if module is not None else {}
+    own = sources([module]) if module is not None else {}
     return TrainLeg(number, place.spec, files, own, SOURCES, seconds)

@@ -15,8 +15,9 @@ from rising_bandits.cli.output import out, print_json
 from rising_bandits.cli.report import Drawing, play_plan, report_runs
 from rising_bandits.cli.sweeps import SCHEDULER, TRUST
 from rising_bandits.errors import InputError
-from rising_bandits.experiments import Plan, identity, read_run, seeds_of
+from rising_bandits.experiments import Plan, read_run, seeds_of
 from rising_bandits.experiments import shard as shard_of
+from rising_bandits.experiments.own_code import digest_of
 
 DEFAULT_OUT = Path("results/run")
 
@@ -179,7 +180,7 @@ def _repeat(path: Path, folder: Path, as_json: bool, trust: tuple[str, ...]) -> 
     The file is data: of what it names only the modules in ``trust`` are imported.
     """
     old = read_run(path, trust)
-    spec = replace(old.spec, code=identity.digest_of(old.spec.own_modules()))
+    spec = replace(old.spec, code=digest_of(old.spec.own_modules()))
     changed = spec.code != old.spec.code
     target = folder / "repeat"
     if (target / "runs" / f"{old.spec.key}.parquet").resolve() == path.resolve():

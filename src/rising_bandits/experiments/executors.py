@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rising_bandits.errors import RisingBanditsError
-from rising_bandits.experiments import identity, store
+from rising_bandits.experiments import identity, own_code, store
 from rising_bandits.experiments.metrics import measure
 from rising_bandits.experiments.playing import Progress, begin, interrupt_heard, saves, stretch_after
 from rising_bandits.experiments.spec import RunSpec
@@ -201,7 +201,7 @@ def run_remote(
     seconds = min(LEG_SECONDS, checkpoint_seconds)
     for number, spec in todo:
         if spec.code and spec.code not in packed:
-            packed[spec.code] = identity.sources(spec.own_modules())
+            packed[spec.code] = own_code.sources(spec.own_modules())
         state = results.read_partial(spec)
         first[number] = Leg(spec, state, packed.get(spec.code, {}), store.NUMBERS_HASH, version, seconds)
     specs = dict(todo)

@@ -12,6 +12,7 @@ from rising_bandits.errors import InputError
 from rising_bandits.experiments import identity
 from rising_bandits.experiments.identity import TASK_TEXT, Trust, make_policy, make_task
 from rising_bandits.experiments.metrics import metric
+from rising_bandits.experiments.own_code import digest_of
 from rising_bandits.experiments.spec import RunSpec, _defaults, own_modules, told_to, with_options
 from rising_bandits.experiments.texts import call_text, parse_call, seeds_of, unfold
 from rising_bandits.problems import Task
@@ -229,7 +230,7 @@ def make_plan(
                 tuple(rounds),
                 dict(options or {}),
                 tuple(metrics),
-                identity.digest_of(own),
+                digest_of(own),
                 None if trust is None else tuple(trust),
             )
             plan += [replace(first, seed=seed) for seed in numbers]

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from rising_bandits import _checks, policies
 from rising_bandits.errors import InputError
-from rising_bandits.experiments import identity
+from rising_bandits.experiments import identity, own_code
 from rising_bandits.experiments.texts import call_text
 from rising_bandits.problems import Task
 from rising_bandits.simulation.delays import Delay, Geometric, check_delay
@@ -200,7 +200,7 @@ def own_modules(task: Task, policy: Any, task_text: str, policy_name: str, metri
     """The modules of one's own that take part in a run, given what it is made of."""
     named = {text.partition(":")[0] for text in (task_text, policy_name, *metrics) if ":" in text}
     own = {name for name in named if name.partition(".")[0] != "rising_bandits"}
-    return sorted(own | set(identity.own_modules(task, policy)))
+    return sorted(own | set(own_code.own_modules(task, policy)))
 
 
 def with_options(task: Task, options: Mapping[str, Any]) -> Task:
