@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -140,7 +141,7 @@ def test_dying_workers_cost_a_leg_and_change_no_number(tmp_path, alone, monkeypa
 def test_a_worker_of_another_version_is_refused():
     spec = small_plan()[0]
     with pytest.raises(rb.RisingBanditsError, match="another version"):
-        play_leg(Leg(spec, None, {}, "other", "", 1.0))
+        play_leg(Leg(spec, None, {}, (), "other", "", 1.0))
 
 
 OWN = """
@@ -153,6 +154,20 @@ class Mine(rb.IndexPolicy):
 """
 
 
+def kept_legs(plan, folder):
+    """What workers get to play a plan."""
+    legs = []
+
+    class Keeping:
+        def submit(self, work, leg):
+            legs.append(leg)
+            return ThreadPoolExecutor(1).submit(lambda: (_ for _ in ()).throw(RuntimeError("later")))
+
+    with pytest.raises(RuntimeError, match="later"):
+        ex.run_plan(plan, folder, executor=Keeping())
+    return legs
+
+
 def test_workers_get_the_sources_of_ones_own_modules(tmp_path, monkeypatch):
     code = tmp_path / "code"
     code.mkdir()
@@ -162,15 +177,7 @@ def test_workers_get_the_sources_of_ones_own_modules(tmp_path, monkeypatch):
         here.syspath_prepend(str(code))
         plan = ex.make_plan(["toy"], ["mine_y:Mine"], seeds=1, horizon=60)
         expected = ex.run_plan(plan, tmp_path / "here", workers=1)
-        legs = []
-
-        class Keeping:
-            def submit(self, work, leg):
-                legs.append(leg)
-                return ThreadPoolExecutor(1).submit(lambda: (_ for _ in ()).throw(RuntimeError("later")))
-
-        with pytest.raises(RuntimeError, match="later"):
-            ex.run_plan(plan, tmp_path / "there", executor=Keeping())
+        legs = kept_legs(plan, tmp_path / "there")
     for name in ("mine_y", "aid_y"):
         sys.modules.pop(name, None)
     # Elsewhere the folder is not on the path, and another module of that name is.
@@ -181,6 +188,24 @@ def test_workers_get_the_sources_of_ones_own_modules(tmp_path, monkeypatch):
     assert np.array_equal(played.columns["regret"], expected[0].regret)
     for name in ("mine_y", "aid_y"):
         sys.modules.pop(name, None)
+
+
+def test_workers_get_the_files_that_tasks_are_read_from(tmp_path, monkeypatch):
+    from rising_bandits.problems import curve_files, user_files
+
+    table = tmp_path / "mine.csv"
+    table.write_text("arm,play,mean\na,1,0.2\na,90,0.8\nb,1,0.5\n")
+    task = f"rising_bandits.problems.curve_files:from_file(path={str(table)!r}, noise='bernoulli', "
+    task += f"digest={curve_files.digest_of(str(table))!r})"
+    plan = ex.make_plan([task], ["sw-cucb"], seeds=1, horizon=60)
+    expected = ex.run_plan(plan, tmp_path / "here", workers=1)
+    legs = kept_legs(plan, tmp_path / "there")
+    # Another machine does not have the file.
+    table.unlink()
+    monkeypatch.setattr(user_files, "_given", {})
+    with pytest.raises(rb.InputError, match="cannot be read"):
+        play_leg(replace(legs[0], files=()))
+    assert np.array_equal(play_leg(legs[0]).columns["regret"], expected[0].regret)
 
 
 # --- Dask ---

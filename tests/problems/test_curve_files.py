@@ -10,7 +10,7 @@ import pytest
 
 import rising_bandits as rb
 from rising_bandits.curves import Bernoulli, Gaussian, Spread
-from rising_bandits.problems import curve_files
+from rising_bandits.problems import curve_files, recorded
 
 GOOD = "arm,play,mean,sd\nslow,1,0.1,0.05\nslow,11,0.9,0.01\nfast,1,0.5,0.02\nfast,5,0.4,0.02\n"
 
@@ -78,7 +78,7 @@ def test_what_is_no_table_is_refused(tmp_path, text, message):
 def test_files_that_are_none_are_refused(tmp_path):
     for path, message in (
         (str(tmp_path / "nothing.csv"), "cannot be read: No such file"),
-        (str(tmp_path), "cannot be read"),
+        (str(tmp_path), "ends in .csv or .parquet"),
         (write(tmp_path, GOOD, "mine.txt"), "ends in .csv or .parquet"),
         (write(tmp_path, GOOD, "mine.parquet"), "is not a Parquet file"),
     ):
@@ -95,6 +95,38 @@ def test_a_parquet_file_is_the_same_table(tmp_path):
     path = write(tmp_path, GOOD)
     pd.read_csv(path).to_parquet(tmp_path / "mine.parquet")
     assert curve_files.read(str(tmp_path / "mine.parquet")) == curve_files.read(path)
+
+
+def test_small_files_that_stand_for_much_are_refused(tmp_path, monkeypatch):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    def table(rows, arm="a", **other):
+        columns = {"arm": arm, "play": 1.0, "mean": 0.5, **other}
+        return pa.table({name: pa.repeat(pa.scalar(value), rows) for name, value in columns.items()})
+
+    path = str(tmp_path / "small.parquet")
+    monkeypatch.setattr(curve_files, "MOST_ROWS", 1_000)
+    for hostile, message in (
+        (table(1_001), "at most 1,000 rows, got 1,001"),
+        (table(100, arm="a" * 10_000), "texts of at most 1000 letters"),
+        (table(100, mean="0" * 10_000), "texts of at most 1000 letters"),
+        (table(10, mean=[0.5] * 100), "must hold numbers or texts"),
+    ):
+        pq.write_table(hostile, path, compression="zstd")
+        with pytest.raises(rb.InputError, match=message):
+            curve_files.read(path)
+    # Other columns are not read.
+    pq.write_table(table(1, other=[0.5] * 100), path)
+    assert curve_files.read(path) == {"a": {1.0: (0.5, None)}}
+    (tmp_path / "pipe.csv").symlink_to("/dev/zero")
+    with pytest.raises(rb.InputError, match="must be a file of at most"):
+        curve_files.read(str(tmp_path / "pipe.csv"))
+    recording = {"format": 1, "arcs": [["a", "b"]], "start": "a", "goal": "b", "maze": "", "episodes": 1}
+    recording |= {"edges": [{"plays": [0, 10**12], "chance": [0, 1], "mean": [0, 1]}], "made": {"runs": []}}
+    (tmp_path / "long.json").write_text(json.dumps(recording))
+    with pytest.raises(rb.InputError, match="last play of a recording"):
+        recorded.from_file(str(tmp_path / "long.json"))
 
 
 def test_the_command_runs_a_file(run, tmp_path, capsys):

@@ -22,6 +22,7 @@ from rising_bandits.experiments.spec import RunSpec
 from rising_bandits.experiments.store import ResultStore
 from rising_bandits.experiments.stored import columns_of, describe
 from rising_bandits.experiments.workers import WORKING
+from rising_bandits.problems import user_files
 
 LEG_SECONDS = 5.0
 """How long a leg takes at most. Ctrl-C waits as long for the legs under way."""
@@ -39,6 +40,8 @@ class Leg:
     """Where it was, or None for the first round."""
     sources: dict[str, bytes]
     """The sources of modules of one's own that take part."""
+    files: tuple[bytes, ...]
+    """The contents of files of one's own from which the task is read."""
     numbers: str
     """The hash of the library's sources that decide numbers."""
     version: str
@@ -79,6 +82,7 @@ def play_leg(leg: Leg) -> Played:
     # One leg at a time in a process: runs of one task share its solver's memory.
     with WORKING:
         identity.unpack(leg.sources)
+        user_files.give(leg.files)
         simulation = begin(leg.spec, leg.state)
         until = time.monotonic() + leg.seconds if saves(simulation.policy) else math.inf
         stretch = 200
@@ -197,13 +201,17 @@ def run_remote(
 ) -> None:
     """Execute runs, given with their positions in the plan, on an executor; results and checkpoints are stored here."""
     packed: dict[str, dict[str, bytes]] = {}
+    files: dict[str, tuple[bytes, ...]] = {}
     first: dict[int, Leg] = {}
     seconds = min(LEG_SECONDS, checkpoint_seconds)
     for number, spec in todo:
         if spec.code and spec.code not in packed:
             packed[spec.code] = own_code.sources(spec.own_modules())
         state = results.read_partial(spec)
-        first[number] = Leg(spec, state, packed.get(spec.code, {}), store.NUMBERS_HASH, version, seconds)
+        if spec.task not in files:
+            files[spec.task] = identity.files_of_task(spec.task)
+        own = packed.get(spec.code, {})
+        first[number] = Leg(spec, state, own, files[spec.task], store.NUMBERS_HASH, version, seconds)
     specs = dict(todo)
 
     def received(number: int, played: Played) -> Leg | None:

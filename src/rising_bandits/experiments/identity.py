@@ -25,7 +25,7 @@ from rising_bandits import policies
 from rising_bandits.errors import InputError
 from rising_bandits.experiments.own_code import digest, digest_of, is_own, source_files
 from rising_bandits.experiments.texts import parse_call
-from rising_bandits.problems import Task, tasks
+from rising_bandits.problems import Task, curve_files, recorded, tasks, user_files
 
 Trust = Collection[str] | None
 """Modules that the caller named. None: the caller wrote the text itself, so every module may be imported."""
@@ -78,6 +78,20 @@ def make_task(text: str, trust: Trust = None) -> Task:
     if not isinstance(task, Task):
         raise InputError(f"task {text!r} must be a function that returns a Task, got {type(task).__name__}")
     return task
+
+
+def files_of_task(text: str) -> tuple[bytes, ...]:
+    """The contents of the files that a task is read from, for workers on other machines: of curves or recordings.
+
+    Parameters
+    ----------
+    text
+        The task, as `make_task` takes it. Its function is not called.
+    """
+    name, arguments = parse_call(text, TASK_TEXT) if ":" in text else ("", {})
+    if name not in (f"{module.__name__}:from_file" for module in (curve_files, recorded)):
+        return ()
+    return (user_files.content_of("file", str(arguments.get("path")), arguments.get("digest")),)
 
 
 def make_policy(name: str, parameters: dict[str, Any], trust: Trust = None) -> Any:

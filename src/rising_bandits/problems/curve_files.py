@@ -16,7 +16,6 @@ of the first, and after the last those of the last. Curves may fall.
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,6 +26,7 @@ from rising_bandits import _checks
 from rising_bandits._extras import require
 from rising_bandits.curves import Bernoulli, Gaussian, Interpolated, Noise, Spread
 from rising_bandits.errors import InputError
+from rising_bandits.problems import user_files
 from rising_bandits.problems.sets import TopK
 from rising_bandits.problems.tasks import Task
 
@@ -37,8 +37,10 @@ COLUMNS = {
     "sd": ("sd", "std", "spread"),
 }
 """The names that each column may have."""
-MOST_BYTES = 100 * 2**20
-"""The largest file that is read."""
+MOST_ROWS = 4_000_000
+"""The largest number of rows of a Parquet file that is read. The largest CSV file has about as many."""
+_MOST_LETTERS = 1_000
+"""The longest text in a Parquet file."""
 Points = dict[float, tuple[float, float | None]]
 """The mean and the deviation of each measured play."""
 
@@ -130,17 +132,11 @@ def read(path: str, *, digest: str | None = None) -> dict[str, Points]:
     digest
         The digest of the file, if it must be this one.
     """
-    content = _content(path)
-    found = hashlib.sha256(content).hexdigest()[:12]
-    if digest not in (None, found):
-        raise InputError(f"table {path!r} has changed: its digest is {found}, not {digest}")
     kind = Path(path).suffix.lower()
-    if kind == ".csv":
-        header, rows = _csv_rows(path, content)
-    elif kind == ".parquet":
-        header, rows = _parquet_rows(path, content)
-    else:
+    if kind not in (".csv", ".parquet"):
         raise InputError(f"table {path!r} must be a file that ends in .csv or .parquet")
+    content = user_files.content_of("table", path, digest)
+    header, rows = (_csv_rows if kind == ".csv" else _parquet_rows)(path, content)
     place = _places(path, header)
     table: dict[str, dict[float, tuple[float, float | None]]] = {}
     for number, row in rows:
@@ -163,18 +159,8 @@ def read(path: str, *, digest: str | None = None) -> dict[str, Points]:
 
 
 def digest_of(path: str) -> str:
-    """The first 12 hexadecimal digits of the SHA-256 of a file."""
-    return hashlib.sha256(_content(path)).hexdigest()[:12]
-
-
-def _content(path: str) -> bytes:
-    """The bytes of a file that is not too large."""
-    try:
-        if Path(path).stat().st_size > MOST_BYTES:
-            raise InputError(f"table {path!r} must have at most {MOST_BYTES >> 20} MB")
-        return Path(path).read_bytes()
-    except (OSError, ValueError) as error:
-        raise InputError(f"table {path!r} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    """The digest of a file, as `from_file` takes it."""
+    return user_files.digest(user_files.content_of("table", path))
 
 
 def _csv_rows(path: str, content: bytes) -> tuple[list[str], Iterable[tuple[int, Sequence[Any]]]]:
@@ -191,17 +177,46 @@ def _csv_rows(path: str, content: bytes) -> tuple[list[str], Iterable[tuple[int,
 
 
 def _parquet_rows(path: str, content: bytes) -> tuple[list[str], Iterable[tuple[int, Sequence[Any]]]]:
-    """The header and the numbered rows of a Parquet file."""
+    """The header and the numbered rows of a Parquet file, of the columns that are used.
+
+    A small file can stand for many rows or for one long text many times, so sizes are checked before rows are made.
+    """
     require("lab", "pyarrow", "or give the table as a CSV file")
-    import pyarrow
-    import pyarrow.parquet
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
 
     try:
-        table = pyarrow.parquet.read_table(pyarrow.BufferReader(content))
-    except (pyarrow.ArrowException, OSError) as error:
+        with pq.ParquetFile(pa.BufferReader(content)) as file:
+            schema, rows = file.schema_arrow, int(file.metadata.num_rows)
+        names = [schema.names[at] for at in _places(path, schema.names).values()]
+        if rows > MOST_ROWS:
+            raise InputError(f"table {path!r} must have at most {MOST_ROWS:,} rows, got {rows:,}")
+        kinds = {name: schema.field(name).type for name in names}
+        texts = [name for name, kind in kinds.items() if _is_text(kind)]
+        for name, kind in kinds.items():
+            if name not in texts and not (pa.types.is_primitive(kind) or pa.types.is_decimal(kind)):
+                raise InputError(f"column {name!r} of {path!r} must hold numbers or texts, got {kind}")
+        table = pq.read_table(pa.BufferReader(content), columns=names, read_dictionary=texts)
+        for name in texts:
+            column = pc.dictionary_encode(table.column(name))
+            longest = max((pc.max(pc.binary_length(part.dictionary)).as_py() or 0 for part in column.chunks), default=0)
+            if longest > _MOST_LETTERS:
+                raise InputError(f"column {name!r} of {path!r} must have texts of at most {_MOST_LETTERS} letters")
+        if table.num_rows != rows:
+            raise InputError(f"table {path!r} must have as many rows as it says")
+    except (pa.ArrowException, OSError) as error:
         raise InputError(f"table {path!r} is not a Parquet file: {str(error).splitlines()[0]}") from None
     columns = [column.to_pylist() for column in table.columns]
     return list(table.column_names), enumerate(zip(*columns, strict=True), start=1)
+
+
+def _is_text(kind: Any) -> bool:
+    """Whether the values of a column are texts, perhaps as categories."""
+    import pyarrow as pa
+
+    inner = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(inner) or pa.types.is_large_string(inner))
 
 
 def _places(path: str, header: Sequence[str]) -> dict[str, int]:

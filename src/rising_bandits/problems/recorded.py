@@ -8,7 +8,6 @@ The command ``rising antmaze record`` made the data files; each file states how.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from importlib import resources
 from pathlib import Path
@@ -16,9 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from rising_bandits import _checks
 from rising_bandits._checks import Floats
 from rising_bandits.curves import Failing, Tabulated
 from rising_bandits.errors import InputError
+from rising_bandits.problems import user_files
 from rising_bandits.problems.graphs import ShortestPath
 from rising_bandits.problems.tasks import Task
 
@@ -27,6 +28,7 @@ SIGMA = 1e-4
 """The subgaussian constant that policies get in the paper's AntMaze experiments."""
 SHARE = 0.25
 """The window of policies in these experiments, as a share of the plays."""
+_MOST_PLAYS = 1_000_000
 NAMES = ("antmaze-easy", "antmaze-complex")
 """The recorded tasks that come with the library."""
 
@@ -40,6 +42,7 @@ def read(name: str) -> dict[str, Any]:
 
 def _straighten(at: list[int], values: list[float]) -> Floats:
     """Interpolate linearly to get a value for every play."""
+    _checks.integer("the last play of a recording", at[-1], low=0, high=_MOST_PLAYS)
     return np.interp(np.arange(at[-1] + 1), at, values)
 
 
@@ -94,18 +97,15 @@ def from_file(path: str, digest: str | None = None) -> Task:
     InputError
         The file cannot be read, is not a recording, or has changed.
     """
+    content = user_files.content_of("recording", path, digest)
     try:
-        found, text = digest_of(path), Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"recording {path!r} cannot be read: {error.strerror}") from None
-    if digest not in (None, found):
-        raise InputError(f"recording {path!r} has changed: its digest is {found}, not {digest}")
-    try:
-        return make(Path(path).stem, json.loads(text))
-    except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
+        return make(Path(path).stem, json.loads(content))
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
+        if isinstance(error, InputError):
+            raise
         raise InputError(f"{path!r} is not a recording, as rising antmaze record makes them: {error!r}") from None
 
 
 def digest_of(path: str) -> str:
-    """A short hash of a file (12 hexadecimal digits of its SHA-256)."""
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:12]
+    """The digest of a file, as `from_file` takes it."""
+    return user_files.digest(user_files.content_of("recording", path))
