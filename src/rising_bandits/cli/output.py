@@ -109,7 +109,8 @@ def progress_bar(what: str, totals: Sequence[int], unit: str = "runs") -> Iterat
         if bar.disable and now >= lines[0]:
             lines[0] = now + LINE_EVERY
             share = sum(done) / max(1, sum(totals))
-            left = f", about {(now - started) * (1.0 / share - 1.0) / 60:.0f} min left" if share > 0.02 else ""
+            minutes = (now - started) * (1.0 / share - 1.0) / 60 if share > 0.02 else math.nan
+            left = "" if math.isnan(minutes) else f", about {minutes:.0f} min left" if minutes >= 1 else ", soon done"
             screen.print(f"{what}: {share:.0%}, {len(finished)}/{len(totals)} {unit}{left}", markup=False)
 
     try:
