@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import rising_bandits as rb
@@ -88,6 +88,7 @@ def test_an_explanation_is_what_was_known_when_it_was_asked(storage, policy):
 
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(seed=st.integers(0, 10**6), kind=st.sampled_from(["path", "matching", "tree", "k"]))
+@example(seed=35, kind="matching")
 def test_the_runner_up_by_masks_is_the_second_best_of_the_list(seed, kind):
     problem = {
         "path": lambda: rb.problems.ShortestPath(grid_edges(3), "0,0", "2,2"),

@@ -404,7 +404,10 @@ def runner_up(problem: Problem, indices: Floats, arms: Ints, mask: Bools | None)
         for arm in arms.tolist():
             blocked[arm], before = True, blocked[arm]
             try:
-                found.append(oracle.solve(weights, blocked))
+                other = oracle.solve(weights, blocked)
+                # Without this arm a worker may have no job. Such a smaller matching was not there to be chosen.
+                if oracle.is_feasible(other) or oracle.is_allowed(other, mask):
+                    found.append(other)
             except InfeasibleError:
                 pass
             finally:
