@@ -212,11 +212,13 @@ class BaseArmPolicy(RulePolicy):
 
     def _prepare(self, mask: Bools | None, underway: Sequence[Ints]) -> None:
         engine = self._engine
-        engine.masked[0] = mask is not None
+        if mask is not None or engine.masked[0]:
+            engine.masked[0] = mask is not None
+            engine.blocked[:] = False if mask is None else mask
         engine.luck[0] = self._luck
-        engine.blocked[:] = False if mask is None else mask
         if next_unit(engine.cover, engine.rule.plays) < 0:
-            self._plan([])
+            if engine.cover.cursor[2]:
+                self._plan([])
         elif mask is None and not underway:
             self._plan(self._first_plays(1))
         else:
@@ -224,7 +226,9 @@ class BaseArmPolicy(RulePolicy):
 
     def _advance_engine(self, rounds: int) -> BaseArms:
         engine = self._engine
-        engine.masked[0] = 0
+        if engine.masked[0]:
+            engine.masked[0] = 0
+            engine.blocked[:] = False
         engine.luck[0] = self._luck
         self._make_room(self.problem.oracle.max_size)
         cover = self._engine.cover

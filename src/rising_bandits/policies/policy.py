@@ -137,7 +137,7 @@ class Policy(ABC):
         """
         self._check_started()
         blocked = _checks.mask(mask, self.problem.n_arms)
-        if not isinstance(underway, Underway):
+        if type(underway) is not Underway:
             underway = [np.sort(self._checked_arms(arms)) for arms in underway]
         before = None if blocked is None or callable(self._rng) else self.rng.bit_generator.state
         try:

@@ -194,8 +194,8 @@ class Range(Scale):
     def unchanged(self, outcomes: Iterable[Any]) -> bool:
         if self.high != 1.0 or self.low or self.lower_is_better or set(map(type, outcomes)) != {float}:
             return False
-        # False for NaN too, wherever it stands: all comparisons with it are false.
-        return all(0.0 <= outcome <= 1.0 for outcome in outcomes)
+        # With NaN anywhere the sum is NaN, which compares with nothing.
+        return bool(min(outcomes) >= 0.0 and max(outcomes) <= 1.0 and sum(outcomes) >= 0.0)
 
     def _to(self, outcome: float) -> float:
         if (self.low, self.high, self.lower_is_better) == (0.0, 1.0, False):

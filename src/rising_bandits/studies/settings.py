@@ -130,12 +130,13 @@ class Settings:
         return Luck(self.seed, decision)
 
 
-@dataclass(frozen=True, slots=True)
 class Luck:
     """The random generator of one decision, when it is called: to make it takes longer than many a decision."""
 
-    seed: int
-    decision: int
+    __slots__ = ("decision", "seed")
+
+    def __init__(self, seed: int, decision: int) -> None:
+        self.seed, self.decision = seed, decision
 
     @property
     def luck(self) -> int:

@@ -69,14 +69,18 @@ def with_room(rings: Rings, pushes: int) -> Rings:
     return rings._replace(pool=pool)
 
 
+_RING_FIELDS: dict[type, tuple[str, ...]] = {}
+
+
 def ring_fields(rule: object) -> tuple[str, ...]:
-    """The names of a rule's fields that are rings."""
-    names: tuple[str, ...] = getattr(rule, "_fields", ())
-    return (
-        tuple(name for name, part in zip(names, cast("tuple[object, ...]", rule), strict=True) if type(part) is Rings)
-        if names
-        else ()
-    )
+    """The names of a rule's fields that are rings. All rules of a class have the same ones."""
+    found = _RING_FIELDS.get(type(rule))
+    if found is None:
+        names: tuple[str, ...] = getattr(rule, "_fields", ())
+        parts = cast("tuple[object, ...]", rule) if names else ()
+        found = tuple(name for name, part in zip(names, parts, strict=True) if type(part) is Rings)
+        _RING_FIELDS[type(rule)] = found
+    return found
 
 
 @compiled

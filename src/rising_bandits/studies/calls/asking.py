@@ -143,29 +143,37 @@ class Asking(Setting):
                 self._warn_of_horizon()
             else:
                 self._say_reset(turn)
-        decisions = [self._decision(turn.fold, asked(event)) for event in turn.events]
+        waiting = turn.fold.waiting
+        decisions = [
+            self._decision(turn.fold, waiting.get(event.decision or 0) or asked(event)) for event in turn.events
+        ]
         return decisions[0] if n is None else decisions
 
     def _decide(self, turn: Turn, count: int, unavailable: list[Label], said: dict[str, Any]) -> None:
         """Add the events of some decisions; ``said`` is added to the body of each."""
         fold = turn.fold
-        blocked = self._log.keys(fold, unavailable)
+        blocked = self._log.keys(fold, unavailable) if unavailable else []
         decider = Decider(fold, fold.settings, turn.now, blocked, said.get("among"))
-        keys, off = fold.arms.keys, {"off": blocked} if blocked else {}
+        offered = [name for name, share in fold.settings.shares if share > 0.0 and name in self._rules]
         for number in range(fold.decisions + 1, fold.decisions + 1 + count):
-            body: dict[str, Any] = {}
-            offered = [name for name, share in fold.settings.shares if share > 0.0 and name in self._rules]
-            drawn = fold.settings.draw(number, offered)
-            if offered:
-                body["offered"] = offered
+            drawn = fold.settings.draw(number, offered) if offered else None
+            forced = None
             if drawn is None:
                 arms, forced = decider.choose(number)
-                if forced is not None:
-                    body["least"] = keys[forced]
             else:
-                arms, body["by"] = self._by_rule(fold, drawn, blocked, said.get("among")), drawn
+                arms = self._by_rule(fold, drawn, blocked, said.get("among"))
             decider.take(arms, own=drawn is None)
-            turn.add("ask", {"arms": fold.arms.in_order(arms), **off, **body, **said}, number)
+            body: dict[str, Any] = {"arms": fold.arms.in_order(arms)}
+            if blocked:
+                body["off"] = blocked
+            if offered:
+                body["offered"] = offered
+            if forced is not None:
+                body["least"] = fold.arms.keys[forced]
+            if drawn is not None:
+                body["by"] = drawn
+            body.update(said)
+            turn.add("ask", body, number)
 
     def _by_rule(self, fold: Fold, name: str, blocked: list[int], among: str | None) -> Ints:
         """The super arm that a rule of the user's chooses, checked like any input."""

@@ -113,6 +113,6 @@ class Calls:
         """The public form of an entry."""
         expires = fold.settings.expires
         until = None if expires is None else entry.asked_at + expires
-        labels = [fold.labels[key] for key in entry.arms]
+        labels = list(map(fold.labels.__getitem__, entry.arms))
         source, metadata = entry.by or "study", dict(entry.meta or {})
         return Decision(entry.decision, labels, entry.asked_at, until, cast("Study", self), source, metadata)

@@ -74,7 +74,7 @@ class Telling(Calls):
     def _tell(self, pairs: list[tuple[Any, Any]], *, final: bool) -> list[bool]:
         """`tell_many` of pairs."""
         with self._log.turn() as turn:
-            clipped = turn.fold.clipped.total()
+            clipped = turn.fold.clipped.total() if turn.fold.clipped else 0
             staged: dict[int, Entry] = {}
             news = []
             moved = False
@@ -99,7 +99,7 @@ class Telling(Calls):
 
     def _say_clipped(self, fold: Fold, before: int) -> None:
         """Log that outcomes were clipped: the first, and then each time that their number has one more digit."""
-        now = fold.clipped.total()
+        now = fold.clipped.total() if fold.clipped else 0
         if now > before and (before == 0 or len(str(now)) > len(str(before))):
             _LOGGER.warning("study %r: the scale has clipped %d outcomes; see Study.clipped()", self.name, now)
 

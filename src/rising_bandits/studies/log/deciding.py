@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rising_bandits._checks import Ints
+from rising_bandits._checks import Bools, Ints
 from rising_bandits.policies.levels import RulePolicy, SuperArmPolicy
 from rising_bandits.policies.policy import Policy
 from rising_bandits.policies.rules.operations import update
@@ -56,10 +56,7 @@ class Decider:
         if settings.spread:
             for arms in self._underway:
                 expect(self.policy, arms)
-        arm_of = fold.arms.arm_of
-        least = {arm_of[key]: share for key, share in settings.least if key in arm_of}
-        used = {arm_of[key]: own for key, own in fold.used.items() if key in arm_of}
-        self._duties = Duties(least, used, fold.own, self._mask) if least else None
+        self._duties = _duties(fold, settings, self._mask) if settings.least else None
 
     def choose(self, number: int) -> tuple[Ints, int | None]:
         """The arms of a decision, ascending, and the arm whose least share made the choice (None if none did)."""
@@ -83,6 +80,14 @@ class Decider:
             expect(self.policy, arms)
         if own and self._duties is not None:
             self._duties.take(arms)
+
+
+def _duties(fold: Fold, settings: Settings, mask: Bools | None) -> Duties | None:
+    """What the least shares of arms ask for; None if no arm of the problem has one."""
+    arm_of = fold.arms.arm_of
+    least = {arm_of[key]: share for key, share in settings.least if key in arm_of}
+    used = {arm_of[key]: own for key, own in fold.used.items() if key in arm_of}
+    return Duties(least, used, fold.own, mask) if least else None
 
 
 def expect(policy: Policy, arms: Ints) -> None:

@@ -90,8 +90,10 @@ class Entry:
 
     def add(self, event: Event) -> None:
         """Add the outcomes of a piece or of the final tell."""
-        self.values = {**(self.values or {}), **values_of(event.body)}
-        self.told.append(raw_of(event.body))
+        raw = raw_of(event.body)
+        values = values_of(event.body) if "value" in event.body else raw
+        self.values = {**self.values, **values} if self.values else dict(values)
+        self.told.append(raw)
         self.told_at.append(event.at)
         self.closed = self.closed or event.kind == "tell"
         self._feedback = None
@@ -104,12 +106,10 @@ class Entry:
         if self._feedback is None or self._feedback[0] is not known:
             told = self.values or {}
             whole = known.ascending(self.arms) if len(told) == len(self.arms) and not self.late else None
-            if whole is not None and told.keys() == set(self.arms):
+            if whole is not None and all(map(told.__contains__, self.arms)):
                 arms, keys = whole
-                self._feedback = (
-                    known,
-                    (arms, np.array([told[key] for key in keys], dtype=np.float64), arms.size, self.rounds),
-                )
+                values = np.array(list(map(told.__getitem__, keys)), dtype=np.float64)
+                self._feedback = (known, (arms, values, arms.size, self.rounds))
                 return self._feedback[1]
             # Played arms first, each group in ascending order, as in `Policy.observe`.
             played = sorted((known.arm_of[key], value) for key, value in told.items() if key in known.arm_of)
@@ -350,8 +350,10 @@ class Fold:
         if self.settings.scale.clip and "raw" in event.body and event.kind != "prior":
             self._clip(event)
         self.seq, self.digest = event.seq, event.digest or None
-        self.at = max(self.at, event.at)
-        self.changed = self.changed if event.kind == "ask" else event.seq
+        if event.at > self.at:
+            self.at = event.at
+        if event.kind != "ask":
+            self.changed = event.seq
         if event.kind == "ask":
             assert event.decision is not None
             self.decisions = event.decision
@@ -402,9 +404,10 @@ class Fold:
         """Note which arms with a least share a decision uses."""
         if "by" not in event.body:
             self.own += 1
-            for key in event.body["arms"]:
-                if key in self.used:
-                    self.used[key] = self.own
+            if self.used:
+                for key in event.body["arms"]:
+                    if key in self.used:
+                        self.used[key] = self.own
 
     def freeze(self, rescaled: Scale | None) -> None:
         """Pass over changes of settings from now on; all values are those of a scale, if one is given."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
@@ -22,6 +22,7 @@ from rising_bandits.studies.log.noticed import change_of, doubt
 from rising_bandits.studies.scales import Scale
 from rising_bandits.studies.settings import Settings, begin
 from rising_bandits.studies.storage.base import Reader, Storage, StudyGoneError, Writer
+from rising_bandits.studies.storage.blocks import block
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -37,7 +38,8 @@ class Turn:
     """A write transaction: the state of the study, the time, and the events to append."""
 
     def __init__(self, fold: Fold, writer: Writer) -> None:
-        self.fold, self.writer, self.now = fold, writer, study_time(fold, writer)
+        self.fold, self.writer = fold, writer
+        self.now = study_time(fold, writer)
         self.events: list[Event] = []
 
     def add(self, kind: str, body: dict[str, Any], decision: int | None = None) -> Event:
@@ -94,8 +96,8 @@ class Log:
         self._unreadable = False
         """Whether the storage holds a snapshot that this version cannot read."""
 
-    @contextmanager
-    def look(self) -> Iterator[tuple[Fold, Reader]]:
+    @block
+    def look(self) -> Generator[tuple[Fold, Reader], None, None]:
         """A read transaction: the present state, and a reader."""
         with self.storage.lock, self._reading() as reader:
             yield self.follow(reader), reader
@@ -132,8 +134,8 @@ class Log:
             if self._fold is not None and self._fold.changed != before:
                 self.keep_snapshot(self._fold)
 
-    @contextmanager
-    def turn(self) -> Iterator[Turn]:
+    @block
+    def turn(self) -> Generator[Turn, None, None]:
         """A write transaction: the study is locked, and its state is up to date.
 
         The events that the block adds are stored when it ends. A block that raises changes nothing. Events are applied
@@ -208,12 +210,15 @@ class Log:
 
     def _apply(self, fold: Fold, events: Iterable[Event]) -> None:
         """Apply events that were read from the storage. One that says nothing sensible is a fault of the storage."""
-        whole = _Whole(self, fold)
+        whole = None
         for event in events:
+            if whole is None:
+                whole = _Whole(self, fold)
             with whole:
                 fold.apply(event)
-        with whole:
-            fold.learn()
+        if whole is not None:
+            with whole:
+                fold.learn()
 
     def _refresh(self, reader: Reader, fold: Fold) -> Fold:
         """The same state with a policy that has learnt the log: from a newer snapshot, or from the whole log."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from rising_bandits.studies.log.events import Event
@@ -10,13 +11,17 @@ from rising_bandits.studies.log.events import Event
 if TYPE_CHECKING:
     from rising_bandits.studies.log.fold import Entry
 
+TOGETHER = 32
+"""How many entries wait until their plays are counted."""
+
 
 class Tally:
     """The plays of every arm, by key, and the numbers of rounds and outcomes so far."""
 
     def __init__(self) -> None:
-        self.plays: Counter[int] = Counter()
-        """Plays of each arm since its last restart."""
+        self._plays: Counter[int] = Counter()
+        self._uncounted: list[dict[int, float]] = []
+        """The outcomes of the newest entries, by key. They are counted together, which takes a fraction of the time."""
         self.ended: Counter[int] = Counter()
         """Plays of each arm before its last restart."""
         self.rounds = 0
@@ -28,10 +33,27 @@ class Tally:
             self._control(entry.control)
             return
         self.rounds += entry.rounds
-        told = entry.values or {}
-        self.plays.update(told.keys())
-        self.ended.update(entry.past)
-        self.outcomes += len(told) + len(entry.past)
+        told = entry.values
+        if told:
+            self._uncounted.append(told)
+            self.outcomes += len(told)
+            if len(self._uncounted) >= TOGETHER:
+                self._count()
+        if entry.past:
+            self.ended.update(entry.past)
+            self.outcomes += len(entry.past)
+
+    def _count(self) -> None:
+        """Count the plays of the newest entries."""
+        uncounted, self._uncounted = self._uncounted, []
+        self._plays.update(chain.from_iterable(uncounted))
+
+    @property
+    def plays(self) -> Counter[int]:
+        """Plays of each arm since its last restart."""
+        if self._uncounted:
+            self._count()
+        return self._plays
 
     def _control(self, event: Event) -> None:
         """Count a control event."""
@@ -62,6 +84,6 @@ class Tally:
     def load(data: list[Any]) -> Tally:
         """The inverse of `dump`."""
         tally = Tally()
-        tally.plays, tally.ended = Counter(dict(data[0])), Counter(dict(data[1]))
+        tally._plays, tally.ended = Counter(dict(data[0])), Counter(dict(data[1]))
         tally.rounds, tally.outcomes = data[2], data[3]
         return tally

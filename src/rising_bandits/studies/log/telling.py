@@ -51,7 +51,7 @@ def tell_body(
         An outcome or a label is wrong.
     """
     raw, values = _outcomes(fold, entry, outcomes, scale)
-    told = {key: value for part in entry.told for key, value in part.items()}
+    told = {key: value for part in entry.told for key, value in part.items()} if entry.told else {}
     # A repetition: of an earlier tell, or of all tells of a closed decision together.
     if (raw in entry.told and (entry.closed or not final)) or (entry.closed and raw == told):
         return None
@@ -102,12 +102,12 @@ def _outcomes(
     fold: Fold, entry: Entry, outcomes: Mapping[Label, Any], scale: Scale
 ) -> tuple[dict[int, float], dict[int, float]]:
     """The outcomes by key, checked: in the user's unit, and as values in [0, 1]."""
-    if not isinstance(outcomes, Mapping):
+    if type(outcomes) is not dict and not isinstance(outcomes, Mapping):
         raise InputError(f"outcomes must be a mapping of labels to numbers, as in {{'a->b': 0.9}}, got {outcomes!r}")
-    mine = {fold.labels[key]: key for key in entry.arms}
+    mine = dict(zip(map(fold.labels.__getitem__, entry.arms), entry.arms, strict=True))
     if outcomes.keys() <= mine.keys() and scale.unchanged(outcomes.values()):
         # What most tells are, without a detour.
-        same = {mine[label]: outcome for label, outcome in outcomes.items()}
+        same = dict(zip(map(mine.__getitem__, outcomes), outcomes.values(), strict=True))
         return same, same
     raw: dict[int, float] = {}
     values: dict[int, float] = {}

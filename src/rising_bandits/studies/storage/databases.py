@@ -64,6 +64,9 @@ class Database(Protocol):
     def now(self, connection: Any) -> float:
         """The time, in seconds since 1970."""
 
+    def version(self, connection: Any) -> int | None:
+        """A number that changes if another connection changes the database; None if there is no such number."""
+
     def close(self, connection: Any) -> None:
         """Close a connection, which ends its transaction."""
 
@@ -180,6 +183,11 @@ class SQLite:
         """The time of this machine."""
         return STEADY()
 
+    def version(self, connection: sqlite3.Connection) -> int | None:
+        """SQLite counts the changes of other connections that this one meets, as of its transaction."""
+        found: int = connection.execute("PRAGMA data_version").fetchone()[0]
+        return found
+
     def close(self, connection: sqlite3.Connection) -> None:
         """Close a connection, and the file of the queue."""
         try:
@@ -266,6 +274,10 @@ class Postgres:
     def now(self, connection: Any) -> float:
         """The time of the server."""
         return float(connection.execute("SELECT extract(epoch FROM clock_timestamp())").fetchone()[0])
+
+    def version(self, connection: Any) -> int | None:
+        """A server has no such number."""
+        return None
 
     def close(self, connection: Any) -> None:
         """Close a connection."""

@@ -26,7 +26,7 @@ def watch(storage: Locked) -> None:
     _ALL.add(storage)
 
 
-_FORKER: list[int] = []
+FORKER: list[int] = []
 """The thread that is about to fork, if there is one."""
 _PAUSE = 0.001
 """Seconds after which a call that waits for a fork looks again."""
@@ -34,12 +34,12 @@ _PAUSE = 0.001
 
 def let_pass(lock: threading.RLock) -> None:
     """Let a fork come first: threads that call without a pause would never leave it the lock."""
-    while _FORKER and _FORKER[0] != threading.get_ident() and not lock._is_owned():  # type: ignore[attr-defined]
+    while FORKER and FORKER[0] != threading.get_ident() and not lock._is_owned():  # type: ignore[attr-defined]
         time.sleep(_PAUSE)
 
 
 def _before() -> None:
-    _FORKER[:] = [threading.get_ident()]
+    FORKER[:] = [threading.get_ident()]
     for storage in sorted(_ALL, key=id):
         lock = storage.lock
         lock.acquire()
@@ -47,13 +47,13 @@ def _before() -> None:
 
 
 def _in_parent() -> None:
-    _FORKER.clear()
+    FORKER.clear()
     while _HELD:
         _HELD.pop().release()
 
 
 def _in_child() -> None:
-    _FORKER.clear()
+    FORKER.clear()
     _HELD.clear()
 
 

@@ -10,12 +10,13 @@ import contextlib
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
 from rising_bandits.errors import StorageError
 from rising_bandits.studies.storage import forks, migrate
+from rising_bandits.studies.storage.blocks import block
 from rising_bandits.studies.storage.databases import Database, Postgres, SQLite, StatementError, checked_clock, explain
 from rising_bandits.studies.storage.schema import HEAD
 from rising_bandits.studies.storage.transactions import Reader, Writer
@@ -86,8 +87,14 @@ class Storage:
             # A fork must share neither the connection nor the lock of its parent.
             self._held.forget()
             self._lock, self._pid = threading.RLock(), os.getpid()
-        forks.let_pass(self._lock)
+        if forks.FORKER:
+            forks.let_pass(self._lock)
         return self._lock
+
+    @property
+    def seen(self) -> tuple[int, tuple[int, int, int]] | None:
+        """The newest event that a transaction has met, if it is known, and `Database.version` at that time."""
+        return self._held.seen
 
     def _connection(self) -> Any:
         """The open connection; opens one if there is none."""
@@ -111,8 +118,8 @@ class Storage:
         with self.lock:
             self._held.drop()
 
-    @contextlib.contextmanager
-    def read(self) -> Iterator[Reader]:
+    @block
+    def read(self) -> Generator[Reader, None, None]:
         """A read transaction, or the open one. Other processes may write at the same time."""
         with self.lock:
             if self._inside():
@@ -125,15 +132,17 @@ class Storage:
                     self.database.check()
                     self._current = reader = Reader(self, connection)
                     yield reader
+                    seen = reader.met()
                     self.database.commit(connection)
+                    self._held.seen = seen
                 except BaseException as error:
                     self._failed(error)
                     raise
             finally:
                 self._current = None
 
-    @contextlib.contextmanager
-    def write(self, study: int | None = None, ahead: Callable[[], None] | None = None) -> Iterator[Writer]:
+    @block
+    def write(self, study: int | None = None, ahead: Callable[[], None] | None = None) -> Generator[Writer, None, None]:
         """A write transaction that locks a study, or all studies (None), until it ends.
 
         ``ahead`` may be called before it begins, if there is time because others come first.
@@ -151,9 +160,11 @@ class Storage:
                     yield writer
                     if writer.broken is not None:
                         raise writer.broken
+                    seen = writer.met()
                     # Before the commit: what is written to a file that nobody finds must not be acknowledged.
                     self.database.check()
                     self.database.commit(connection)
+                    self._held.seen = seen
                     self.database.ended()
                 except BaseException as error:
                     self._failed(error)
@@ -218,11 +229,13 @@ class _Held:
     def __init__(self, database: Database) -> None:
         self.connection: Any = None
         self._database, self._pid = database, os.getpid()
+        self.seen: tuple[int, tuple[int, int, int]] | None = None
+        """See `Storage.seen`."""
 
     def forget(self) -> None:
         """Begin without a connection, in this process."""
         self._database.forget()
-        self.connection, self._pid = None, os.getpid()
+        self.connection, self.seen, self._pid = None, None, os.getpid()
 
     def drop(self) -> None:
         """Close the connection, which ends its transaction; in a fork, only forget it."""
@@ -230,7 +243,7 @@ class _Held:
         if not mine:
             self.forget()
             return
-        self.connection = None
+        self.connection = self.seen = None
         if found is not None:
             with contextlib.suppress(Exception):
                 self._database.close(found)

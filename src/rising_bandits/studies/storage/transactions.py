@@ -16,6 +16,7 @@ from rising_bandits.studies.log.events import Event
 from rising_bandits.studies.storage.base import StudyGoneError
 from rising_bandits.studies.storage.databases import StatementError, explain
 from rising_bandits.studies.storage.digests import event_digest, study_digest
+from rising_bandits.studies.storage.encoding import encode
 from rising_bandits.studies.storage.migrate import found_version
 from rising_bandits.studies.storage.migrations.changes import Changes
 from rising_bandits.studies.storage.schema import HEAD
@@ -28,8 +29,6 @@ _FIRST, _CHUNK = 200, 20_000
 """How many events are fetched at first, and then at a time."""
 _REMOVED = 5_000
 """How many events are removed in one transaction."""
-# Made once, because making an encoder takes longer than encoding a small body.
-_encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 _COLUMNS = "seq, kind, at, decision, body"
 
 
@@ -74,16 +73,20 @@ def _statements(mark: str, checked: bool) -> _Statements:
 class Reader:
     """A read transaction, see `rising_bandits.studies.storage.base`."""
 
+    broken: StatementError | None = None
+    """The error of a statement that failed."""
+    end: tuple[int, int, int] | None = None
+    """A study, the number and the checksum of its newest event, if it is known that it is the newest one."""
+    _tail: tuple[int, int, int] | None = None
+    """The same of the newest event that was read."""
+    _now: float | None = None
+    _at_version: int | None = None
+
     def __init__(self, storage: Storage, connection: Any) -> None:
         self._storage, self.connection = storage, connection
-        self._now: float | None = None
-        self.broken: StatementError | None = None
-        """The error of a statement that failed."""
         self._mark = storage.database.mark
         self._checked = storage.version == HEAD
         self._sql = _statements(self._mark, self._checked)
-        self._tail: tuple[int, int, int] | None = None
-        """A study, the number and the checksum of its newest event, if it was read."""
 
     @property
     def now(self) -> float:
@@ -157,6 +160,8 @@ class Reader:
 
     def later(self, study: int, after: int, upto: int | None = None, *, digest: int | None = None) -> Iterator[Event]:
         """The events of a study after event number ``after``, up to number ``upto``, in order."""
+        if self._ends(study, after, digest):
+            return
         before = digest if after and self._checked else 0
         fresh, limit = True, _FIRST
         while True:
@@ -183,9 +188,37 @@ class Reader:
             if count < limit:
                 if after == 0:
                     raise self._missing(study, 1)
-                self._tail = (study, after, before or 0)
+                self._tail = self.end = (study, after, before or 0)
                 return
             limit = _CHUNK
+
+    def _ends(self, study: int, seq: int, digest: int | None) -> bool:
+        """Whether it is known without a query that an event is the newest one of a study.
+
+        That is so if this transaction has read or written it as the newest one, or if an earlier one has and no other
+        connection has changed the database since.
+        """
+        event = (study, seq, digest)
+        if event != self.end:
+            seen = self._storage.seen
+            if seen is None or seen[1] != event or self._version() != seen[0]:
+                return False
+            self._tail = self.end = seen[1]
+        return True
+
+    def _version(self) -> int | None:
+        """See `Database.version`. A transaction of its own does not change it."""
+        if self._at_version is None:
+            try:
+                self._at_version = self._storage.database.version(self.connection)
+            except self._storage.database.error as error:
+                raise self._broke(error) from None
+        return self._at_version
+
+    def met(self) -> tuple[int, tuple[int, int, int]] | None:
+        """What `Storage.seen` is after this transaction."""
+        version = None if self.end is None else self._version()
+        return None if version is None or self.end is None else (version, self.end)
 
     def _missing(self, study: int, seq: int) -> Exception:
         """The error for an event that must be there."""
@@ -284,7 +317,7 @@ class Writer(Reader):
             seq += 1
             if event.seq != seq:
                 raise StorageError(f"the next event of a study must have the number {seq}, got {event.seq!r}")
-            body = _encode(event.body)
+            body = encode(event.body)
             before = event_digest(before, study, seq, event.kind, event.at, event.decision, body)
             rows.append((study, seq, event.kind, event.at, event.decision, body, before))
         try:
@@ -294,7 +327,7 @@ class Writer(Reader):
                 self.connection.cursor().executemany(self._sql.append, rows)
         except self._storage.database.error as error:
             raise self._broke(error) from None
-        self._tail = (study, seq, before)
+        self._tail = self.end = (study, seq, before)
         return before
 
     def _newest(self, study: int) -> tuple[int, int]:
