@@ -10,6 +10,7 @@ import re
 import shutil
 import sqlite3
 import threading
+import time
 import tracemalloc
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -20,6 +21,7 @@ import rising_bandits as rb
 from rising_bandits._text import shown_text
 from rising_bandits.studies.log import log as study_log
 from rising_bandits.studies.storage import digests
+from rising_bandits.studies.storage import queue as queues
 from rising_bandits.studies.storage.databases import Steady
 from rising_bandits.studies.storage.queue import Queue
 from rising_bandits.studies.storage.sql import Storage
@@ -426,6 +428,38 @@ def test_waiting_writers_are_served_in_turn_and_the_dead_are_skipped(tmp_path):
     # A file with anything in it is used as it is.
     Path(f"{database}-turns").write_bytes(random.Random(1).randbytes(64))
     assert first.enter(60.0)
+    first.close()
+
+
+def test_who_calls_without_a_pause_keeps_the_turn_until_its_time_is_over(tmp_path, monkeypatch):
+    monkeypatch.setattr(queues, "KEEP", 1e9)
+    monkeypatch.setattr(queues, "PAUSE", 1e9)
+    # Another path to the same file, as another process would have it: two queues of one process give way to each other.
+    (tmp_path / "link").symlink_to(tmp_path)
+    first, second = Queue(tmp_path / "s.db"), Queue(tmp_path / "link" / "s.db")
+    first._left = time.monotonic()
+    assert first.enter(5.0)
+    served = threading.Event()
+    waiting = threading.Thread(target=lambda: (second.enter(60.0), served.set(), second.release()))
+    waiting.start()
+    while first._words[1] < 2:
+        pass
+    for _ in range(3):
+        first.leave()
+        assert first.enter(5.0)
+        assert not served.is_set()
+    # Its time is over.
+    monkeypatch.setattr(queues, "KEEP", 0.0)
+    first.leave()
+    waiting.join()
+    assert served.is_set()
+    # It pauses.
+    monkeypatch.setattr(queues, "KEEP", 1e9)
+    assert first.enter(5.0)
+    first.leave()
+    monkeypatch.setattr(queues, "PAUSE", 0.0)
+    assert second.enter(60.0)
+    second.close()
     first.close()
 
 

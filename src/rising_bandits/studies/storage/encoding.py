@@ -1,4 +1,4 @@
-"""The JSON text of an event's body."""
+"""Between plain data and the JSON text of an event's body."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"), check_circular=False)
+_SCAN = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 
 
 def _made_once() -> Callable[[Any], str]:
@@ -26,3 +27,19 @@ def _made_once() -> Callable[[Any], str]:
 
 encode = _made_once()
 """From plain data to its JSON text, without spaces."""
+
+
+def decode(text: str) -> Any:
+    """From a JSON text to plain data, as `json.loads` does it, which takes longer for a text without spaces around it.
+
+    >>> decode('{"arms":[1,2]}')
+    {'arms': [1, 2]}
+    """
+    if type(text) is str:
+        try:
+            found, end = _SCAN(text, 0)
+        except StopIteration:
+            end = -1
+        if end == len(text):
+            return found
+    return json.loads(text)

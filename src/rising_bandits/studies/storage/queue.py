@@ -3,6 +3,9 @@
 SQLite itself lets waiting processes try again at random, so that some wait for seconds under load. Here each takes a
 ticket from a small file beside the database and waits until its ticket is called. The queue only orders those who
 wait. It protects nothing: that is done by the lock of SQLite. So a ticket whose owner died or is stuck may be skipped.
+
+To change the process at every call would take longer than the calls. So a process that calls without a pause keeps its
+turn for a while, `KEEP` seconds if others wait. It loses it as soon as it pauses for `PAUSE` seconds.
 """
 
 from __future__ import annotations
@@ -23,28 +26,41 @@ SUFFIX = "-turns"
 """The name of the queue's file is that of the database with this suffix."""
 _OWNERS = 512
 """For so many of the newest tickets the file says which process has them."""
-_SIZE = 8 * (2 + _OWNERS)
-_CALLED, _NEXT = 0, 1
-"""The first two numbers of the file: the ticket whose turn it is, and the next one to be taken."""
-_NEAR, _FAR = 25e-6, 150e-6
-"""Seconds of sleep before looking again: as the next in turn, and for each further place."""
+_SIZE = 8 * (3 + _OWNERS)
+_CALLED, _NEXT, _PAUSED = 0, 1, 2 + _OWNERS
+"""Numbers of the file: the ticket whose turn it is, the next one to be taken, and since when its owner makes no call.
+
+The last one is a time of the monotonic clock in nanoseconds, 0 during a call.
+"""
+KEEP = 0.002
+"""Seconds for which a process that calls without a pause keeps its turn while others wait."""
+PAUSE = 0.0002
+"""Seconds without a call after which the turn goes to the next in line."""
+_NEAR, _FAR = 25e-6, 0.0005
+"""Seconds of sleep before looking again: as the next in line, and for each further place."""
 _LONGEST = 0.002
 """The longest sleep before looking again."""
 _LOOK_AFTER = 0.003
 """Seconds without a call after which it is checked that the owner of the ticket is alive."""
 _SKIP_AFTER = 0.25
 """Seconds without a call after which a ticket is skipped, whoever owns it."""
+_KEPT: dict[str, Queue] = {}
+"""By the file, the queue of this process that was the last to keep its turn."""
 
 
 class Queue:
     """The queue of one database file, as one connection uses it. Where it cannot be made, nobody waits."""
 
     def __init__(self, database: Path) -> None:
-        self._path = database.with_name(database.name + SUFFIX)
+        self._path = str(database.with_name(database.name + SUFFIX))
         self._handle = -1
         self._map: mmap.mmap | None = None
         self._words: memoryview | None = None
         self._ticket = -1
+        self._since = self._left = 0.0
+        """When the turn began, and when the last call ended, by the monotonic clock."""
+        self._quick = False
+        """Whether the turn began a moment after the last call had ended."""
 
     def enter(self, timeout: float, ahead: Callable[[], None] | None = None) -> bool:
         """Wait for the turn.
@@ -54,60 +70,115 @@ class Queue:
         timeout
             The most seconds to wait.
         ahead
-            Called once while waiting, if there is something to wait for.
+            Called once by the next in line, while it waits.
 
         Returns
         -------
         bool
             False if the turn did not come in time.
         """
-        if self._ticket >= 0:
-            # A call was interrupted before it could leave.
-            self.leave()
         words = self._open()
-        if words is None or not self._take(words):
+        now = time.monotonic()
+        if (other := _KEPT.get(self._path)) is not self and other is not None:
+            other._give_way()
+        if self._ticket >= 0:
+            if words is not None and self._goes_on(words, now):
+                return True
+            self.release()
+        self._quick = now - self._left < PAUSE
+        self._since = now
+        if words is None or not self._take(words) or words[_CALLED] >= self._ticket:
             return True
-        ticket = self._ticket
-        called = words[_CALLED]
-        if called >= ticket:
-            return True
+        return self._wait(words, timeout, ahead)
+
+    def _goes_on(self, words: memoryview, now: float) -> bool:
+        """Whether the turn of the last call goes on. It does not if that call was interrupted before it could leave."""
+        if not words[_PAUSED] or words[_CALLED] != self._ticket:
+            return False
+        if words[_NEXT] == self._ticket + 1:
+            self._since = now
+        elif now - self._since > KEEP:
+            return False
+        words[_PAUSED] = 0
+        # Another process may have taken the turn in this moment.
+        return words[_CALLED] == self._ticket
+
+    def _wait(self, words: memoryview, timeout: float, ahead: Callable[[], None] | None) -> bool:
+        """Wait until the ticket is called; False if it was not called in time."""
+        ticket, called = self._ticket, words[_CALLED]
         started = seen = time.monotonic()
         while (now := time.monotonic()) - started < timeout:
             before, called = called, words[_CALLED]
             if called >= ticket:
+                self._since = now
                 return True
             if called != before:
                 seen = now
+            elif (paused := words[_PAUSED]) and not -PAUSE < now - paused / 1e9 < PAUSE:
+                self._call(words, called)
+                continue
             elif now - seen > _LOOK_AFTER and (now - seen > _SKIP_AFTER or not _alive(words[2 + called % _OWNERS])):
-                words[_CALLED] = called + 1
+                self._call(words, called)
                 seen = now
                 continue
-            if ahead is not None and ticket - called <= 2:
+            if ahead is not None and ticket - called == 1:
                 ahead()
                 ahead = None
                 continue
             time.sleep(min(_NEAR + _FAR * (ticket - called - 1), _LONGEST))
         return False
 
+    def _call(self, words: memoryview, called: int) -> None:
+        """Call the next ticket in place of the owner of one, if nobody else has."""
+        if words[_CALLED] == called:
+            words[_PAUSED] = 0
+            words[_CALLED] = called + 1
+
     def leave(self) -> None:
+        """End a call. The turn is kept if the last call was a moment ago, so that the next one can be expected soon."""
+        words, ticket = self._words, self._ticket
+        if ticket < 0 or words is None:
+            return
+        self._left = now = time.monotonic()
+        waited = words[_NEXT] != ticket + 1
+        if self._quick and words[_CALLED] == ticket and not (waited and now - self._since > KEEP):
+            words[_PAUSED] = int(now * 1e9)
+            if _KEPT.get(self._path) is not self:
+                _KEPT[self._path] = self
+        else:
+            self.release()
+
+    def release(self) -> None:
         """Call the next ticket. One who gave up waiting only gives the ticket back: others still come before it."""
         ticket, self._ticket = self._ticket, -1
+        if _KEPT.get(self._path) is self:
+            _KEPT.pop(self._path, None)
         words = self._words
         if ticket < 0 or words is None:
             return
         if words[_CALLED] == ticket:
+            words[_PAUSED] = 0
             words[_CALLED] = ticket + 1
         elif words[_CALLED] < ticket:
             words[2 + ticket % _OWNERS] = 0
 
+    def _give_way(self) -> None:
+        """Give the turn up for another connection of this process, unless a call is under way."""
+        # Another thread may close the file in this moment.
+        with contextlib.suppress(ValueError):
+            if self._words is not None and self._words[_PAUSED]:
+                self.release()
+
     def close(self) -> None:
         """Leave the queue and close its file."""
         with contextlib.suppress(ValueError):
-            self.leave()
+            self.release()
         self.forget()
 
     def forget(self) -> None:
         """Close the file without leaving the queue: in a fork, the ticket belongs to the parent."""
+        if _KEPT.get(self._path) is self:
+            _KEPT.pop(self._path, None)
         words, found, handle = self._words, self._map, self._handle
         self._words, self._map, self._handle, self._ticket = None, None, -1, -1
         with contextlib.suppress(Exception):
@@ -171,3 +242,7 @@ def _alive(pid: int) -> bool:
     except PermissionError:
         return True
     return True
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_KEPT.clear)

@@ -16,7 +16,7 @@ from rising_bandits.studies.log.events import Event
 from rising_bandits.studies.storage.base import StudyGoneError
 from rising_bandits.studies.storage.databases import StatementError, explain
 from rising_bandits.studies.storage.digests import event_digest, study_digest
-from rising_bandits.studies.storage.encoding import encode
+from rising_bandits.studies.storage.encoding import decode, encode
 from rising_bandits.studies.storage.migrate import found_version
 from rising_bandits.studies.storage.migrations.changes import Changes
 from rising_bandits.studies.storage.schema import HEAD
@@ -232,8 +232,8 @@ class Reader:
         try:
             if self._checked and event_digest(before or 0, study, seq, kind, at, decision, body) != digest:
                 raise self.damaged(f"event {seq} of a study does not agree with its checksum")
-            content = json.loads(body)
-            if not isinstance(content, dict):
+            content = decode(body)
+            if type(content) is not dict:
                 raise TypeError("its body is no JSON object")
         except (ValueError, TypeError, AttributeError, RecursionError, OverflowError, struct.error) as error:
             raise self.damaged(f"event {seq!r} of a study cannot be read ({error})") from None
