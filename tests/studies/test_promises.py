@@ -324,10 +324,26 @@ def test_labels_are_text_in_terminals_and_figures(tmp_path, run, capsys):
         assert run("study", *command, "--storage", storage) == 0
     assert run("study", "show", "s", "--decision", 5, "--plot", tmp_path / "why.png", "--storage", storage) == 0
     said = capsys.readouterr()
+    printed = f"{study.explain(5)}\n{study.replay(rb.SWCUCB(window=5))}"
     for letter in "\x1b\x07\u202e\x00":
-        assert letter not in said.out + said.err
+        assert letter not in said.out + said.err + printed
     for figure in ("s.svg", "why.svg"):
         ET.parse(tmp_path / figure)
+
+
+def test_damaged_definitions_of_tables_are_said(tmp_path):
+    path = tmp_path / "s.db"
+    make(path).close()
+    # SQLite quotes the name, which is no text any more, in its own message.
+    damaged = path.read_bytes().replace(b"rising_snapshots", b"rising_sn\xb0psho(s")
+    assert damaged != path.read_bytes()
+    path.write_bytes(damaged)
+    for call in (
+        lambda: rb.studies.open("s", storage=f"sqlite:///{path}"),
+        lambda: rb.studies.names(storage=f"sqlite:///{path}"),
+    ):
+        with pytest.raises(rb.StorageError, match="damaged"):
+            call()
 
 
 @pytest.mark.parametrize("name", ["a\ud800", "a\0b", "line\nbreak", "\x1b[2J", "", " ", "x" * 201, 3])

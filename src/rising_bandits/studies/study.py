@@ -45,7 +45,7 @@ class Study(Asking, Telling, Changing, Reporting):
         >>> import tempfile, rising_bandits as rb
         >>> folder = tempfile.TemporaryDirectory()
         >>> storage = f"sqlite:///{folder.name}/team.db"
-        >>> study = rb.studies.create("team", rb.problems.TopK(["ann", "bob"], k=1), rb.CRUCB(), storage=storage)
+        >>> study = rb.studies.create("team", rb.problems.TopK(["ann", "bob"], k=1), storage=storage)
         >>> with study.group():
         ...     for _ in range(3):
         ...         decision = study.ask()

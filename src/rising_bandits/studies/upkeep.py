@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rising_bandits._files import replacing
+from rising_bandits._text import shown_text
 from rising_bandits.errors import InputError, StorageError
 from rising_bandits.studies.storage.checking import find_faults
 from rising_bandits.studies.storage.schema import HEAD
@@ -47,7 +48,8 @@ class Check:
     def __str__(self) -> str:
         count = f"{self.studies} {'study' if self.studies == 1 else 'studies'}, {self.events} events"
         first = f"{self.storage}: {count}, {'whole' if self.whole else 'DAMAGED'}"
-        return "\n".join([first, *(f"  {fault}" for fault in self.faults), *(f"  note: {note}" for note in self.notes)])
+        lines = [first, *(f"  {fault}" for fault in self.faults), *(f"  note: {note}" for note in self.notes)]
+        return shown_text("\n".join(lines), lines=True)
 
 
 def check(*, storage: str = DEFAULT) -> Check:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from rising_bandits._text import shown_text
 from rising_bandits.problems.base import Label
 from rising_bandits.studies.log.fold import Fold
 from rising_bandits.studies.log.watch import Watch
@@ -35,7 +36,7 @@ class Change:
 
     def __str__(self) -> str:
         unit = f" {self.unit}" if self.unit else ""
-        return (
+        return shown_text(
             f"{self.label} has fallen since play {self.since}: from {self.before:.4g}{unit} to {self.after:.4g}{unit} "
             f"({self.plays} plays)"
             + ("" if self.reset_at is None else f"; the study has reset it at {_time(self.reset_at)}")

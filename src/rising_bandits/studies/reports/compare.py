@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rising_bandits import _checks
+from rising_bandits._text import shown_text
 from rising_bandits.errors import InputError
 from rising_bandits.problems.base import Problem
 from rising_bandits.studies.log.events import raw_of, revalued, values_of
@@ -105,7 +106,7 @@ class Comparison:
                 )
         if not self.drawn:
             lines.append("note: nobody drew who decides when, so other things may differ too; see Study.hand_over")
-        return "\n".join(lines)
+        return shown_text("\n".join(lines), lines=True)
 
 
 @dataclass

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rising_bandits._checks import Bools, Floats, Ints
+from rising_bandits._text import shown_text
 from rising_bandits.errors import InfeasibleError, TooManySuperArmsError
 from rising_bandits.oracles.base import finite_weights
 from rising_bandits.policies.levels import BaseArmPolicy, RulePolicy, SuperArmPolicy
@@ -198,7 +199,7 @@ class Explanation:
         return f" ({', '.join(parts)})" if parts else ""
 
     def __str__(self) -> str:
-        rows = [list(HEADINGS), *self.rows()]
+        rows = [list(HEADINGS), *([shown_text(cell) for cell in row] for row in self.rows())]
         widths = [max(len(row[place]) for row in rows) for place in range(len(HEADINGS))]
         table = [
             "  ".join(
@@ -208,7 +209,7 @@ class Explanation:
             for row in rows
         ]
         head = f"decision {self.decision} of study {self.study!r}, round {self.round}, {self.policy}"
-        return "\n".join([head, *table, self.verdict()])
+        return "\n".join([shown_text(head), *table, shown_text(self.verdict(), lines=True)])
 
 
 HEADINGS = ("arm", "plays", AVERAGE, IMPROVEMENT, BONUS, "index")

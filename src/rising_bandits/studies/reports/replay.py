@@ -18,6 +18,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from rising_bandits._text import shown_text
 from rising_bandits.errors import InputError
 from rising_bandits.policies.policy import Policy
 from rising_bandits.studies.log.arms import Arms
@@ -86,7 +87,7 @@ class Replay:
             lines.append(
                 f"note: {self.partial} logged decisions have arms that were not played; its own way plays all arms"
             )
-        return "\n".join(lines)
+        return shown_text("\n".join(lines), lines=True)
 
 
 def replay(log: Log, policy: Policy) -> Replay:

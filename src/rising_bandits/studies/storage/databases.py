@@ -136,7 +136,12 @@ class SQLite:
                 connection.execute(f"PRAGMA synchronous={'FULL' if self._power_safe else 'NORMAL'}")
             connection.execute("PRAGMA foreign_keys=ON")
             connection.execute("PRAGMA cell_size_check=ON")
+            # Reads the tables' definitions. If these are damaged, the driver may fail to read SQLite's own message.
+            connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
             self._identity = _identity(self._place)
+        except UnicodeDecodeError as error:
+            connection.close()
+            raise sqlite3.DatabaseError(f"malformed definitions of tables: {error}") from None
         except BaseException:
             connection.close()
             raise
