@@ -92,7 +92,8 @@ class Entry:
         """Add the outcomes of a piece or of the final tell."""
         raw = raw_of(event.body)
         values = values_of(event.body) if "value" in event.body else raw
-        self.values = {**self.values, **values} if self.values else dict(values)
+        # Neither of the two is ever changed, so they may be one.
+        self.values = {**self.values, **values} if self.values else values
         self.told.append(raw)
         self.told_at.append(event.at)
         self.closed = self.closed or event.kind == "tell"
@@ -165,6 +166,8 @@ class Learned:
 
     def __init__(self, policy: Policy, arms: Arms) -> None:
         self._policy, self.arms = policy, arms
+        self.sigma = policy._told_sigma()
+        """The sigma that the policy was told; None if it was told none."""
         self._owed: list[Feedback] = []
         """What the policy has not learnt yet, oldest first: the arguments of `Policy._take_in`."""
 
@@ -174,11 +177,6 @@ class Learned:
         if self._owed:
             self.learn()
         return self._policy
-
-    @property
-    def sigma(self) -> float | None:
-        """The sigma that the policy was told; None if it was told none."""
-        return self._policy._told_sigma()
 
     def learn(self) -> None:
         """Let the policy learn what was gathered."""
@@ -232,11 +230,7 @@ class Unlearned(Learned):
     """Stands in for a settled policy that has to learn the log again, because the policy or the scale was set."""
 
     def __init__(self, arms: Arms) -> None:
-        self.arms = arms
-
-    @property
-    def sigma(self) -> float | None:
-        return None
+        self.arms, self.sigma = arms, None
 
     def learn(self) -> None:
         return

@@ -106,10 +106,6 @@ class Log:
         """A read transaction, or the open group, which has written what no other transaction can see yet."""
         return self.storage.read() if self._group is None else nullcontext(self._group)
 
-    def _writing(self, group: Writer | None) -> AbstractContextManager[Writer]:
-        """A write transaction, or the open group."""
-        return self.storage.write(self.number, self._catch_up) if group is None else nullcontext(group)
-
     @contextmanager
     def group(self) -> Iterator[None]:
         """One transaction for all turns in the block, each of which may fail by itself. Other threads wait.
@@ -145,7 +141,8 @@ class Log:
         with self.storage.lock:
             ahead, group = False, self._group
             try:
-                with self._writing(group) as writer:
+                write = self.storage.write(self.number, self._catch_up) if group is None else nullcontext(group)
+                with write as writer:
                     turn = Turn(self.follow(writer), writer)
                     yield turn
                     if turn.events:
