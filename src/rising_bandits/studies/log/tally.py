@@ -33,11 +33,11 @@ class Tally:
             self._control(entry.control)
             return
         self.rounds += entry.rounds
-        told = entry.values
+        told, uncounted = entry.values, self._uncounted
         if told:
-            self._uncounted.append(told)
+            uncounted.append(told)
             self.outcomes += len(told)
-            if len(self._uncounted) >= TOGETHER:
+            if len(uncounted) >= TOGETHER:
                 self._count()
         if entry.past:
             self.ended.update(entry.past)

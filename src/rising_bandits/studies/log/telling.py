@@ -51,11 +51,14 @@ def tell_body(
         An outcome or a label is wrong.
     """
     raw, values = _outcomes(fold, entry, outcomes, scale)
-    told = {key: value for part in entry.told for key, value in part.items()} if entry.told else {}
-    # A repetition: of an earlier tell, or of all tells of a closed decision together.
-    if (raw in entry.told and (entry.closed or not final)) or (entry.closed and raw == told):
-        return None
-    clash = bool(told) and any(key in told and told[key] != value for key, value in raw.items())
+    told: dict[int, float] = {}
+    clash = False
+    if entry.told:
+        told = {key: value for part in entry.told for key, value in part.items()}
+        # A repetition: of an earlier tell, or of all tells of a closed decision together.
+        if (raw in entry.told and (entry.closed or not final)) or (entry.closed and raw == told):
+            return None
+        clash = any(key in told and told[key] != value for key, value in raw.items())
     if entry.closed or clash:
         shown = _said(fold, told) or "nothing was played"
         raise AlreadyToldError(

@@ -99,11 +99,13 @@ class Storage:
     def _connection(self) -> Any:
         """The open connection; opens one if there is none."""
         held = self._held
-        if held.connection is not None and self._unusable(held.connection):
+        found = held.connection
+        if found is not None:
+            if not self._unusable(found):
+                return found
             # A call was interrupted before it could end its transaction.
             held.drop()
-        if held.connection is None:
-            held.connection = self.database.connect()
+        held.connection = self.database.connect()
         return held.connection
 
     def _unusable(self, connection: Any) -> bool:
