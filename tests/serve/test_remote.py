@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import threading
+import time
 
 import pytest
 from service_kit import MAIN, PROBLEM, make, outcomes
@@ -167,7 +168,8 @@ def test_a_transaction_that_falls_silent_is_rolled_back(storage, there, monkeypa
             seq = len(list(writer.later(found[0], 0)))
             writer.append(found[0], [Event(seq + 1, "retire", writer.now, None, {"arms": [0]})])
             remote.close()
-            threading.Event().wait(1.0)
+            while any(thread.name == "rising-session" for thread in threading.enumerate()):
+                time.sleep(0.01)
 
     with pytest.raises(StorageError, match=r"over|rolled back"):
         silent()
