@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -103,35 +102,38 @@ def test_the_command_is_installed_and_tells_its_version():
     assert "tasks" in done.stdout
 
 
-HEARS_CTRL_C = (
-    "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
-)
-"""Tests that a script started in the background ignore Ctrl-C, and what they start would as well."""
+RUNNING = """
+import signal, sys
+from rising_bandits.cli import main, output
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a test in the background would ignore Ctrl-C
+    output.LINE_EVERY = 0.0  # progress is said as soon as rounds are played
+    main(sys.argv[1:])
+"""
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path, workers):
-    # Longer than all patience below, so that the run is never over before it is stopped.
-    command = [RISING, "run", "spanning-complex", "--policy", "sw-ts", "--seeds", "2", "--horizon", "5000000"]
-    command += ["--out", str(tmp_path), "--workers", workers]
-    patience = 2
-    # A worker that has not begun yet has nothing to save: then the same command is given longer.
-    while not list((tmp_path / "partial").glob("*.gz")):
-        patience *= 2
-        assert patience < 300
-        hearing = [sys.executable, "-c", HEARS_CTRL_C, *command]
-        process = subprocess.Popen(hearing, stderr=subprocess.PIPE, text=True, start_new_session=True)
-        while not (tmp_path / "settings.json").exists() and process.poll() is None:
-            time.sleep(0.05)
-        time.sleep(patience)
+    script = tmp_path / "running.py"
+    script.write_text(RUNNING)
+    # Far longer than a test: the run is never over before it is stopped.
+    command = ["run", "spanning-complex", "--policy", "sw-ts", "--seeds", "2", "--horizon", "5000000"]
+    command += ["--out", str(tmp_path / "out"), "--workers", workers]
+    process = subprocess.Popen(
+        [sys.executable, str(script), *command], stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        line = process.stderr.readline()
+        assert line.startswith("running: 0%, 0/2 runs")
         os.killpg(process.pid, signal.SIGINT)
-        try:
-            _, errors = process.communicate(timeout=120)
-        finally:
-            if process.poll() is None:  # deaf: it must not go on beside the other tests
-                os.killpg(process.pid, signal.SIGKILL)
-        assert process.returncode == 130
-        assert errors.strip().splitlines()[-1] == "rising: stopped; the same command goes on where it was"
+        _, errors = process.communicate(timeout=120)
+    finally:
+        if process.poll() is None:  # deaf: it must not go on beside the other tests
+            os.killpg(process.pid, signal.SIGKILL)
+    assert process.returncode == 130
+    assert errors.strip().splitlines()[-1] == "rising: stopped; the same command goes on where it was"
+    assert list((tmp_path / "out" / "partial").glob("*.gz"))
 
 
 def test_theory_commands_print_tables_and_json(run, tmp_path, capsys):
