@@ -123,6 +123,27 @@ def optional_operation(declaration: Function) -> Operation[Function]:
     return made
 
 
+def copied(state: Any) -> Any:
+    """An independent copy of a state: its arrays are copied, and those of the states inside it.
+
+    A state with a method ``copied`` copies itself. What is not a state, such as a Python object, is shared.
+
+    >>> from typing import NamedTuple
+    >>> class Pair(NamedTuple):
+    ...     values: np.ndarray
+    ...     size: int
+    >>> pair = Pair(np.zeros(2), 2)
+    >>> copied(pair).values[0] = 1.0
+    >>> pair.values.tolist()
+    [0.0, 0.0]
+    """
+    if isinstance(state, np.ndarray):
+        return state.copy()
+    if not isinstance(state, tuple):
+        return state
+    return state.copied() if hasattr(state, "copied") else type(state)._make(map(copied, state))  # type: ignore[attr-defined]
+
+
 def compilable(state: Any) -> bool:
     """Whether compiled code can work with a state: a NamedTuple of arrays, numbers and other such NamedTuples.
 

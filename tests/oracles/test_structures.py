@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import rising_bandits as rb
+from rising_bandits._compile import copied
 from rising_bandits._machine import prepared
 from rising_bandits.errors import InfeasibleError, InputError
 from rising_bandits.oracles import Assignments, BudgetSets, CapacityMatchings, GroupChoices, LinearSets
-from rising_bandits.oracles.base import own_work_space
 from rising_bandits.oracles.operations import solve
 from rising_bandits.problems import Knapsack, Matching, OneOfEach
 from rising_bandits.testing import check_oracle
@@ -311,7 +311,7 @@ SOLVERS = [
 
 @pytest.mark.parametrize("oracle", SOLVERS, ids=lambda oracle: type(oracle).__name__)
 def test_compiled_solvers_decide_as_in_plain_python(oracle):
-    kernel = own_work_space(oracle.kernel())
+    kernel = copied(oracle.kernel())
     loop = solve.implementations[type(kernel)]
     rng = np.random.default_rng(1)
     one, two = np.full(oracle.max_size, -1), np.full(oracle.max_size, -1)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import rising_bandits as rb
+from rising_bandits._compile import copied
 from rising_bandits.oracles import CostPaths, DagPaths, GroupChoices
-from rising_bandits.oracles.base import own_work_space
 from rising_bandits.oracles.operations import choose, solve
 
 GRID = [((x, y), (x + 1, y)) for x in range(3) for y in range(3)] + [
@@ -25,7 +25,7 @@ ORACLES = {
 
 def chosen(oracle, weights, draw):
     out = np.zeros(oracle.max_size, dtype=np.int64)
-    size = choose(own_work_space(oracle.kernel()), weights, draw, out)
+    size = choose(copied(oracle.kernel()), weights, draw, out)
     return tuple(sorted(out[:size].tolist()))
 
 
@@ -59,7 +59,7 @@ def test_what_is_drawn_is_best_and_every_best_one_is_drawn(name):
         least = min(costs.values())
         best = {arms for arms in listed if costs[arms] <= least + 1e-12}
         out = np.zeros(oracle.max_size, dtype=np.int64)
-        size = solve(own_work_space(oracle.kernel()), weights, out)
+        size = solve(copied(oracle.kernel()), weights, out)
         assert chosen(oracle, weights, 0) == tuple(sorted(out[:size].tolist()))
         found = Counter(chosen(oracle, weights, int(draw)) for draw in rng.integers(1, 2**62, 400))
         if name == "log":

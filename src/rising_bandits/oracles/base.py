@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from rising_bandits import _checks
 from rising_bandits._checks import Bools, Floats, Ints
+from rising_bandits._compile import copied
 from rising_bandits.errors import InfeasibleError, InputError, TooManySuperArmsError
 from rising_bandits.oracles.operations import solve as solve_state
 
@@ -212,9 +213,9 @@ class SuperArmOracle(ABC):
         if kernel is not None:
             values = weights if mask is None else np.where(mask, -np.inf, weights)
             arms = np.empty(self.max_size, dtype=np.int64)
-            # The solver gets its own copy of the work space, because other threads may be solving too.
+            # A copy, because another thread may be using the solver's work space.
             with np.errstate(invalid="ignore"):
-                size = solve_state(own_work_space(kernel), values, arms)
+                size = solve_state(copied(kernel), values, arms)
             if size == 0:
                 raise self.nothing_left(mask)
             return arms[:size]
@@ -421,11 +422,6 @@ class KernelOracle(SuperArmOracle):
 
     def best(self, weights: Floats) -> Ints:
         return self.search(weights, None)
-
-
-def own_work_space(kernel: Any) -> Any:
-    """Copy a solver's state together with its arrays."""
-    return kernel._make(part.copy() if isinstance(part, np.ndarray) else part for part in kernel)
 
 
 def finite_weights(weights: Floats) -> Floats:

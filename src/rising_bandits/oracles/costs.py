@@ -12,10 +12,10 @@ import numpy.typing as npt
 
 from rising_bandits import _checks
 from rising_bandits._checks import Bools, Floats, Ints
-from rising_bandits._compile import compiled
+from rising_bandits._compile import compiled, copied
 from rising_bandits.errors import InfeasibleError, InputError
 from rising_bandits.oracles.arcs import Arcs, check_walk, walk_order
-from rising_bandits.oracles.base import SuperArmOracle, own_work_space
+from rising_bandits.oracles.base import SuperArmOracle
 from rising_bandits.oracles.listing import leaves
 from rising_bandits.oracles.operations import choose, solve, takes_over
 from rising_bandits.oracles.through import simple_path_through, turns, two_ways
@@ -279,7 +279,7 @@ class CostPaths(SuperArmOracle):
 
     def _cheapest(self, costs: Floats, mask: Bools | None) -> Ints:
         """The cheapest path that avoids the mask."""
-        state = own_work_space(self._state)
+        state = copied(self._state)
         state.cost[:] = costs if mask is None else np.where(mask, np.inf, costs)
         state.demerit[:] = 0.0
         out = np.empty(self.max_size, dtype=np.int64)

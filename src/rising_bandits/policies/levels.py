@@ -11,6 +11,7 @@ import numpy as np
 
 from rising_bandits import _checks
 from rising_bandits._checks import Bools, Floats, Ints
+from rising_bandits._compile import copied
 from rising_bandits.errors import InputError, TooManySuperArmsError
 from rising_bandits.oracles.explicit import pack
 from rising_bandits.policies import saving
@@ -192,7 +193,7 @@ class BaseArmPolicy(RulePolicy):
         return BaseArms(
             rule=self.make_rule(oracle.n_arms, problem, horizon),
             # A copy, because another policy on this problem may use its work space in another thread.
-            solver=PythonSolver(oracle) if kernel is None else saving.copy_state(kernel),
+            solver=PythonSolver(oracle) if kernel is None else copied(kernel),
             weights=np.zeros(oracle.n_arms),
             blocked=np.zeros(oracle.n_arms, dtype=np.bool_),
             masked=np.zeros(1, dtype=np.int64),
@@ -203,7 +204,7 @@ class BaseArmPolicy(RulePolicy):
     def _own_engine(self) -> Any:
         engine = super()._own_engine()
         return engine._replace(
-            solver=saving.copy_state(engine.solver),
+            solver=copied(engine.solver),
             weights=engine.weights.copy(),
             blocked=engine.blocked.copy(),
             masked=engine.masked.copy(),

@@ -17,8 +17,9 @@ import numpy.typing as npt
 
 from rising_bandits import _checks
 from rising_bandits._checks import Ints
+from rising_bandits._compile import copied
 from rising_bandits.errors import InputError, RisingBanditsError
-from rising_bandits.policies.rules.rings import Rings, copy_rings, dump_rings, load_rings
+from rising_bandits.policies.rules.rings import Rings, dump_rings, load_rings
 from rising_bandits.problems.base import Problem, same_problem
 
 if TYPE_CHECKING:
@@ -241,19 +242,10 @@ def load_aims(saved: Saved, n_units: int) -> Ints:
     return aims.astype(np.int64)
 
 
-def copy_state(state: Any) -> Any:
-    """An independent copy of a NamedTuple of arrays, numbers and other such NamedTuples; other objects are shared."""
-    if isinstance(state, Rings):
-        return copy_rings(state)
-    if isinstance(state, tuple) and hasattr(state, "_make"):
-        return state._make(copy_state(part) for part in state)
-    return state.copy() if isinstance(state, np.ndarray) else state
-
-
 def copy_rule(rule: Any, problem: Problem) -> Any:
     """An independent copy of a rule: a state, or a Python object, by its method ``copy`` where it has one."""
     if isinstance(rule, tuple):
-        return copy_state(rule)
+        return copied(rule)
     return rule.copy() if hasattr(rule, "copy") else copy.deepcopy(rule, {id(problem): problem})
 
 

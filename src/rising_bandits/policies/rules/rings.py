@@ -34,6 +34,13 @@ class Rings(NamedTuple):
     book: Ints
     """Place 0: the first unused place of the pool; 1: the largest capacity; 2 + c: the free list of capacity 2**c."""
 
+    def copied(self) -> Rings:
+        """An independent copy. Only the used part of the pool is copied."""
+        used = int(self.book[0])
+        pool = np.empty(self.pool.size, dtype=np.float64)
+        pool[:used] = self.pool[:used]
+        return Rings(pool, self.offset.copy(), self.capacity.copy(), self.book.copy())
+
 
 def make_rings(n_arms: int) -> Rings:
     """Empty rings of the smallest capacity.
@@ -189,14 +196,6 @@ def check_rings(capacity: Ints, held: Floats, plays: Ints) -> None:
         raise InputError(f"state holds {held.size} outcomes in its buffers, but its plays call for {expected}")
     if not ((held >= 0.0) & (held <= 1.0)).all():
         raise InputError("state holds outcomes outside [0, 1]")
-
-
-def copy_rings(rings: Rings) -> Rings:
-    """An independent copy. Only the used part of the pool is copied."""
-    used = int(rings.book[0])
-    pool = np.empty(rings.pool.size, dtype=np.float64)
-    pool[:used] = rings.pool[:used]
-    return Rings(pool, rings.offset.copy(), rings.capacity.copy(), rings.book.copy())
 
 
 def rearrange_rings(rings: Rings, plays: Ints, units: Ints, begin: Bools) -> Rings:
