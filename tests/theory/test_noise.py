@@ -109,7 +109,7 @@ def test_no_warning_where_sigma_holds_or_is_measured(sigma):
         for _ in range(200):
             arms = policy.select()
             policy.observe(arms, [float(rng.random() < 0.7)])
-    assert policy.copy()._steps is not policy._steps or sigma is None
+    assert sigma is None or policy.copy()._doubt is not policy._doubt
 
 
 def test_arms_that_were_not_played_and_copies_are_left_alone():
@@ -118,8 +118,8 @@ def test_arms_that_were_not_played_and_copies_are_left_alone():
     copy = policy.copy()
     for _ in range(20):
         policy.observe([0, 1], [0.5, 0.5], played=[True, False])
-    assert {arm: steps.pairs for arm, steps in policy._steps.items()} == {0: 10}
-    assert copy._steps == {}
+    assert {arm: steps.pairs for arm, steps in policy._doubt.steps.items()} == {0: 10}
+    assert copy._doubt.steps == {}
 
 
 def test_a_simulation_is_judged_after_the_run():

@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set, Sized
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -15,11 +16,12 @@ from rising_bandits import _checks
 from rising_bandits._checks import Bools, Floats, Ints
 from rising_bandits.errors import InfeasibleError, InputError, NotStartedError, SigmaWarning
 from rising_bandits.policies import saving
+from rising_bandits.policies.doubt import Doubt
 from rising_bandits.policies.engines.live import decide, take
 from rising_bandits.policies.luck import luck_of
+from rising_bandits.policies.observed import checked_observed
 from rising_bandits.policies.underway import Underway
 from rising_bandits.problems.base import Problem
-from rising_bandits.theory.noise import Steps, contradiction
 
 _RNG = "a numpy.random.Generator, or a seed of at least 0"
 MOST_ROUNDS = 10**12
@@ -53,8 +55,8 @@ class Policy(ABC):
     _proposed: bytes | None = None
     _engine: Any
     """The part of the policy that decides and learns."""
-    _steps: dict[int, Steps] | None = None
-    """How observed outcomes vary from play to play, by base arm; None if nothing is to be compared with sigma."""
+    _doubt: Doubt | None = None
+    """Compares outcomes with sigma; None if the policy was told none, or has warned."""
 
     @property
     def rng(self) -> np.random.Generator:
@@ -95,7 +97,8 @@ class Policy(ABC):
         self._engine = self._begin(problem, horizon)
         self._out = np.zeros(problem.oracle.max_size, dtype=np.int64)
         self.problem, self.horizon, self.rng, self._round, self._proposed = problem, horizon, rng, 1, None
-        self._steps = None if self._told_sigma() is None else {}
+        sigma = self._told_sigma()
+        self._doubt = None if sigma is None else Doubt(sigma, problem.n_arms)
 
     @property
     def round(self) -> int:
@@ -234,52 +237,26 @@ class Policy(ABC):
             numbers = np.ascontiguousarray(arms)
         else:
             numbers = self._checked_arms(arms)
-        if isinstance(outcomes, Mapping | Set | str) or not _is_row(outcomes):
-            raise InputError(f"outcomes must be a list of numbers in the order of arms, got {outcomes!r}")
-        if len(outcomes) != numbers.size:
-            raise InputError(f"outcomes must hold one per arm, {numbers.size}, got {len(outcomes)}")
-        values = np.zeros(numbers.size)
-        count = numbers.size
-        if played is None:
-            for place, outcome in enumerate(outcomes):
-                values[place] = self._checked_outcome(numbers[place], outcome)
-        else:
-            whole = _is_row(played) and len(played) == numbers.size
-            if not whole or not all(was in (True, False) for was in played):
-                raise InputError(f"played must hold one boolean per arm, {numbers.size} of them, got {played!r}")
-            order = [place for place, was in enumerate(played) if was]
-            count = len(order)
-            for place, old in enumerate(order):
-                values[place] = self._checked_outcome(numbers[old], outcomes[old])
-            numbers = numbers[order + [place for place, was in enumerate(played) if not was]]
-        self._learn(numbers, values, count)
+        seen = checked_observed(self.problem, numbers, outcomes, played)
+        self._learn(*seen)
         self._round += 1
-        if self._steps is not None:
-            self._doubt(self._steps, numbers[:count].tolist(), values.tolist())
+        if self._doubt is not None:
+            found = self._doubt.add(seen.arms[: seen.played].tolist(), seen.outcomes[: seen.played].tolist())
+            if found is not None:
+                # It is said once.
+                self._doubt = None
+                said = replace(found, arm=self.problem.labels[cast(int, found.arm)])
+                warnings.warn(
+                    f"{said}. {type(self).__name__} may leave good arms for ever. Give it a larger sigma (0.5 holds "
+                    "for every outcome in [0, 1]), or use rising_bandits.policies.recommended: it measures the noise",
+                    SigmaWarning,
+                    stacklevel=2,
+                )
 
     def _told_sigma(self) -> float | None:
         """The subgaussian constant that this policy was told; None if it was told none."""
         sigma = getattr(self, "sigma", None)
         return float(sigma) if isinstance(sigma, int | float) else None
-
-    def _doubt(self, steps: dict[int, Steps], arms: Sequence[int], outcomes: Sequence[float]) -> None:
-        """Warn, once, if outcomes contradict the sigma that this policy was told."""
-        sigma = self._told_sigma()
-        assert sigma is not None
-        for arm, outcome in zip(arms, outcomes, strict=False):
-            seen = steps.get(arm)
-            if seen is None:
-                seen = steps[arm] = Steps()
-            if seen.add(outcome) and seen.against(sigma, self.problem.n_arms):
-                self._steps = None
-                found = contradiction({self.problem.labels[arm]: seen}, sigma, self.problem.n_arms)
-                warnings.warn(
-                    f"{found}. {type(self).__name__} may leave good arms for ever. Give it a larger sigma (0.5 holds "
-                    "for every outcome in [0, 1]), or use rising_bandits.policies.recommended: it measures the noise",
-                    SigmaWarning,
-                    stacklevel=3,
-                )
-                return
 
     def absorb(self, arm: int, outcomes: Sequence[float] | Floats, *, rounds: int = 0) -> None:
         """Learn plays of one base arm that were made elsewhere.
@@ -401,18 +378,6 @@ class Policy(ABC):
         others[arms] = False
         return self.problem.oracle.is_feasible(arms) or self.problem.oracle.is_allowed(arms, others)
 
-    def _checked_outcome(self, arm: int, outcome: float) -> float:
-        """An outcome as a float; refuses those outside [0, 1]."""
-        try:
-            # False for NaN too.
-            inside = bool(0.0 <= outcome <= 1.0)
-        except (TypeError, ValueError):
-            inside = False
-        if inside:
-            return float(outcome)
-        label = self.problem.labels[int(arm)]
-        raise InputError(f"outcomes must be numbers in [0, 1], got {outcome!r} for arm {label!r}; rescale them first")
-
     def __repr__(self) -> str:
         given = ", ".join(f"{name}={value!r}" for name, value in self.parameters().items())
         return f"{type(self).__name__}({given})"
@@ -460,11 +425,6 @@ class Policy(ABC):
     def _load(self, state: saving.Saved) -> None:
         """The inverse of `_dump`, on a policy that was just started."""
         return
-
-
-def _is_row(values: object) -> bool:
-    """Whether the values are a list, or an array with one axis."""
-    return isinstance(values, Sized) and getattr(values, "ndim", 1) == 1
 
 
 def _simple(value: Any) -> Any:

@@ -186,7 +186,7 @@ class Simulation:
         policy.start(task.problem, horizon=self.horizon, rng=np.random.default_rng(stream))
         if isinstance(policy, Policy):
             # Whether outcomes contradict sigma is found out after the run, see `rising_bandits.simulation.noise`.
-            policy._steps = None
+            policy._doubt = None
         size = task.problem.oracle.max_size
         self._reward: Any = task.problem.reward.state(size)
         self._ledger: Ledger = make_ledger(recorded, task.problem.n_arms, size)
