@@ -24,6 +24,7 @@ import numpy as np
 
 import rising_bandits as rb
 from rising_bandits.simulation import Simulation
+from soak import soak_all
 
 HERE = Path(__file__).resolve().parent
 
@@ -239,32 +240,6 @@ def first_answers() -> dict[str, float]:
     return row
 
 
-def kept_per_decision(decisions: int) -> dict[str, float]:
-    """Memory and file handles that decisions leave behind, live and in a study."""
-    code = (
-        "import os, sys, rising_bandits as rb\n"
-        "def used():\n"
-        "    with open('/proc/self/statm') as file: pages = int(file.read().split()[1])\n"
-        "    return pages * os.sysconf('SC_PAGE_SIZE'), len(os.listdir('/proc/self/fd'))\n"
-        "count = int(sys.argv[1])\n"
-        "policy = rb.CRUCB(sigma=0.05, resolution=8)\n"
-        "policy.start(rb.problems.TopK(4, k=2), rng=0)\n"
-        "def play(n):\n"
-        "    for _ in range(n): policy.observe(policy.select(), [0.5, 0.25])\n"
-        "play(count // 10)\n"
-        "memory, handles = used()\n"
-        "play(count)\n"
-        "after, open_now = used()\n"
-        "print((after - memory) / count, open_now - handles)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code, str(decisions)], capture_output=True, text=True, check=True)
-    kept, handles = (float(word) for word in done.stdout.split())
-    print(
-        f"{decisions:,} live decisions keep {kept:.1f} bytes each (target at most 200) and {handles:.0f} file handles"
-    )
-    return {"decisions": decisions, "bytes": kept, "handles": handles}
-
-
 def listed_knapsack() -> dict[str, float]:
     """A knapsack of 12 items as linear constraints, over the same sets as `Explicit` and over the integer solver."""
     rng = np.random.default_rng(0)
@@ -336,7 +311,7 @@ def main() -> None:
         "listed_knapsack": listed_knapsack(),
     }
     if not options.quick:
-        results["kept_per_decision"] = kept_per_decision(1_000_000)
+        results["kept_per_decision"], _ = soak_all(1_000_000)
         results["base_install"] = base_install()
         results["sw_ts_spanning_complex"] = thompson()
     options.out.parent.mkdir(parents=True, exist_ok=True)

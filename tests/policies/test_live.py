@@ -221,7 +221,7 @@ print(*(b - a for a, b in zip(before, used(), strict=True)))
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_a_soak_keeps_no_memory_and_no_file_handles(monkeypatch):
-    """The memory of the process, which Python's own count does not see whole; ``bench/bench.py`` plays a million."""
+    """The memory of the process, which Python's own count does not see whole; ``bench/soak.py`` plays a million."""
     # A compiler that is loaded in between would take memory of its own.
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
     done = subprocess.run([sys.executable, "-c", SOAK], capture_output=True, text=True, check=True)
