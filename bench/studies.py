@@ -25,7 +25,7 @@ from pathlib import Path
 
 import rising_bandits as rb
 from rising_bandits.policies.engines import live
-from rising_bandits.policies.rule_policy import RulePolicy
+from rising_bandits.policies.levels import RulePolicy
 from rising_bandits.problems.tasks import grid_edges
 from rising_bandits.studies import Decision, Study
 from rising_bandits.studies.log.events import Event, outcomes_body

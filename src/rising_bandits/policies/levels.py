@@ -29,6 +29,8 @@ from rising_bandits.policies.rule_policy import RulePolicy
 from rising_bandits.policies.rules.operations import assume, update
 from rising_bandits.problems.base import Problem
 
+__all__ = ["BaseArmPolicy", "RulePolicy", "SuperArmPolicy"]
+
 _TARGETS = 8
 """Under a mask, how many arms that need first plays are tried before the indices decide."""
 

@@ -27,7 +27,15 @@ from rising_bandits._checks import Floats, Ints
 from rising_bandits._compile import compiled
 from rising_bandits.errors import InputError
 from rising_bandits.policies.rules.operations import assume, indices, roomy, update
-from rising_bandits.policies.rules.rising import check_coefficients, line_at, rising_terms, window_of
+from rising_bandits.policies.rules.rising import (
+    check_coefficients,
+    improvement,
+    new_coefficients,
+    rising_terms,
+    window_of,
+    write_lines,
+    write_lines_at_once,
+)
 
 
 class Coarse(NamedTuple):
@@ -89,15 +97,12 @@ def make_coarse(
         blocks=np.zeros((n_units, 4 * resolution + 8, 2), dtype=np.float64),
         partial=np.zeros((n_units, 2), dtype=np.float64),
         average=np.zeros(n_units),
-        level=np.full(n_units, np.inf),
-        slope=np.zeros(n_units),
-        width=np.zeros(n_units),
-        delay=np.zeros(n_units),
-        epsilon=float(epsilon),
-        sigma=float(sigma),
-        constant=float(constant),
-        upward=bool(upward),
-        resolution=int(resolution),
+        **new_coefficients(n_units),
+        epsilon=epsilon,
+        sigma=sigma,
+        constant=constant,
+        upward=upward,
+        resolution=resolution,
     )
 
 
@@ -180,21 +185,19 @@ def _update(state: Coarse, unit: int, outcome: float) -> None:
 
 def _all_indices(state: Coarse, t: int, rng: object, out: Floats) -> None:
     """`_indices` for all units at once."""
-    root = math.sqrt(state.constant * math.log(t))
-    out[:] = line_at(state.level, state.slope, state.width, state.delay, t, root)  # type: ignore[arg-type]
+    write_lines_at_once(state, t, out)
     if state.upward:
         known = np.flatnonzero(state.plays >= 2)
-        trend = state.level[known] + state.slope[known] * t - state.average[known]
-        out[known] -= np.minimum(trend, 0.0)
+        out[known] -= np.minimum(improvement(state, known, state.average[known], t), 0.0)
 
 
 @indices.register(Coarse, plain=_all_indices)
 def _indices(state: Coarse, t: int, rng: object, out: Floats) -> None:
-    root = math.sqrt(state.constant * math.log(t))
-    for unit in range(out.size):
-        out[unit] = line_at(state.level[unit], state.slope[unit], state.width[unit], state.delay[unit], t, root)
-        if state.upward and state.plays[unit] >= 2:
-            out[unit] -= min(state.level[unit] + state.slope[unit] * t - state.average[unit], 0.0)
+    write_lines(state, t, out)
+    if state.upward:
+        for unit in range(out.size):
+            if state.plays[unit] >= 2:
+                out[unit] -= min(improvement(state, unit, state.average[unit], t), 0.0)
 
 
 @assume.register(Coarse)

@@ -97,13 +97,7 @@ def rising_terms(rule: Any, average: Floats, t: int) -> dict[str, Floats]:
 
 def make_rising(n_units: int, *, epsilon: float, sigma: float, constant: float, upward: bool = False) -> Rising:
     """The state before the first play: every index is infinite."""
-    return Rising(
-        **new_lines(n_units),
-        epsilon=float(epsilon),
-        sigma=float(sigma),
-        constant=float(constant),
-        upward=bool(upward),
-    )
+    return Rising(**new_lines(n_units), epsilon=epsilon, sigma=sigma, constant=constant, upward=upward)
 
 
 def new_lines(n_units: int) -> dict[str, Any]:
@@ -112,12 +106,15 @@ def new_lines(n_units: int) -> dict[str, Any]:
         "plays": np.zeros(n_units, dtype=np.int64),
         "window": np.zeros(n_units, dtype=np.int64),
         "sums": np.zeros((n_units, 6)),
-        "level": np.full(n_units, np.inf),
-        "slope": np.zeros(n_units),
-        "width": np.zeros(n_units),
-        "delay": np.zeros(n_units),
+        **new_coefficients(n_units),
         "rings": make_rings(n_units),
     }
+
+
+def new_coefficients(n_units: int) -> dict[str, Any]:
+    """The four coefficients before the first play: the level, and so the index, is infinite."""
+    zeros = {name: np.zeros(n_units) for name in ("slope", "width", "delay")}
+    return {"level": np.full(n_units, np.inf), **zeros}
 
 
 @compiled
@@ -193,26 +190,41 @@ def line_at(level: float, slope: float, width: float, delay: float, t: int, root
     return level + slope * t + width * (t - delay) * root
 
 
+@compiled
+def write_lines(state: Any, t: int, out: Floats) -> None:
+    """Write the index of every unit, before ``upward`` is considered. The state has the four coefficients."""
+    root = math.sqrt(state.constant * math.log(t))
+    for unit in range(out.size):
+        out[unit] = line_at(state.level[unit], state.slope[unit], state.width[unit], state.delay[unit], t, root)
+
+
+def write_lines_at_once(state: Any, t: int, out: Floats) -> None:
+    """`write_lines` as one NumPy expression."""
+    root = math.sqrt(state.constant * math.log(t))
+    out[:] = line_at(state.level, state.slope, state.width, state.delay, t, root)
+
+
+@compiled
+def improvement(state: Any, unit: Any, average: Any, t: int) -> Any:
+    """The predicted improvement of a unit: what its line adds to the average at play ``t``."""
+    return state.level[unit] + state.slope[unit] * t - average
+
+
 def _all_indices(state: Rising, t: int, rng: object, out: Floats) -> None:
     """`_indices` for all units at once."""
-    root = math.sqrt(state.constant * math.log(t))
-    out[:] = line_at(state.level, state.slope, state.width, state.delay, t, root)  # type: ignore[arg-type]
+    write_lines_at_once(state, t, out)
     if state.upward:
         known = np.flatnonzero(state.plays >= 2)
-        trend = state.level[known] + state.slope[known] * t - state.sums[known, 0] / state.window[known]
-        out[known] -= np.minimum(trend, 0.0)
+        out[known] -= np.minimum(improvement(state, known, state.sums[known, 0] / state.window[known], t), 0.0)
 
 
 @indices.register(Rising, plain=_all_indices)
 def _indices(state: Rising, t: int, rng: object, out: Floats) -> None:
-    root = math.sqrt(state.constant * math.log(t))
-    for unit in range(out.size):
-        out[unit] = line_at(state.level[unit], state.slope[unit], state.width[unit], state.delay[unit], t, root)
+    write_lines(state, t, out)
     if state.upward:
         for unit in range(out.size):
             if state.plays[unit] >= 2:
-                trend = state.level[unit] + state.slope[unit] * t - state.sums[unit, 0] / state.window[unit]
-                out[unit] -= min(trend, 0.0)
+                out[unit] -= min(improvement(state, unit, state.sums[unit, 0] / state.window[unit], t), 0.0)
 
 
 @assume.register(Rising)

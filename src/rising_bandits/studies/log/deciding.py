@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rising_bandits._checks import Bools, Ints
-from rising_bandits.policies.levels import SuperArmPolicy
+from rising_bandits.policies.levels import RulePolicy, SuperArmPolicy
 from rising_bandits.policies.policy import Policy
-from rising_bandits.policies.rule_policy import RulePolicy
 from rising_bandits.policies.rules.operations import update
 from rising_bandits.policies.rules.terms import AVERAGE
 from rising_bandits.policies.underway import Underway

@@ -18,9 +18,8 @@ import numpy as np
 from rising_bandits._checks import Bools, Ints
 from rising_bandits.errors import InfeasibleError, InputError
 from rising_bandits.oracles.base import finite_weights
-from rising_bandits.policies.levels import SuperArmPolicy
+from rising_bandits.policies.levels import RulePolicy, SuperArmPolicy
 from rising_bandits.policies.policy import Policy
-from rising_bandits.policies.rule_policy import RulePolicy
 
 MOST_GAP = 10_000
 """One over the smallest least share."""

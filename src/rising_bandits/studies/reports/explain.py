@@ -13,9 +13,8 @@ from rising_bandits._checks import Bools, Floats, Ints
 from rising_bandits._text import shown_text
 from rising_bandits.errors import InfeasibleError, TooManySuperArmsError
 from rising_bandits.oracles.base import finite_weights
-from rising_bandits.policies.levels import BaseArmPolicy, SuperArmPolicy
+from rising_bandits.policies.levels import BaseArmPolicy, RulePolicy, SuperArmPolicy
 from rising_bandits.policies.policy import Policy
-from rising_bandits.policies.rule_policy import RulePolicy
 from rising_bandits.policies.rules.terms import AVERAGE, BONUS, IMPROVEMENT
 from rising_bandits.problems.base import Label, Problem
 from rising_bandits.studies.reports.units import better, total
