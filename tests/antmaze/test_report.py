@@ -473,7 +473,9 @@ def test_a_recording_that_was_made_anew_is_another_task(tmp_path):
         recorded.from_file(str(path), before)
 
 
-def test_policies_trained_one_after_another_come_together_in_the_page(run, tmp_path, capsys):
+def test_policies_trained_one_after_another_come_together_in_the_page(run, tmp_path, capsys, monkeypatch):
+    # Other tests look at films, which take longer than the rest of the page.
+    monkeypatch.setattr("rising_bandits.reproduction.antmaze._film", lambda *_: [])
     arguments = ["antmaze", "run", "--episodes", "120", "--out", tmp_path]
     keep(make_result("crucb", 0, 120), tmp_path)
     assert run(*arguments, "--policy", "crucb", "--policy", "crucb(epsilon=0.25)") == 0
