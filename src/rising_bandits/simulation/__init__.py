@@ -2,7 +2,8 @@
 
 from rising_bandits.simulation.delays import Geometric
 from rising_bandits.simulation.identification import ErrorRate, Identification, best_after, error_rate, identify
-from rising_bandits.simulation.run import Run, Simulation, checkpoints, simulate
+from rising_bandits.simulation.result import Run, checkpoints
+from rising_bandits.simulation.run import Simulation, simulate
 
 __all__ = [
     "ErrorRate",

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
 
 from rising_bandits import _checks
-from rising_bandits._checks import Floats, Ints
 from rising_bandits._compile import compilable
 from rising_bandits._machine import prepared
 from rising_bandits.errors import InputError, TooManySuperArmsError
@@ -18,7 +16,6 @@ from rising_bandits.policies import saving
 from rising_bandits.policies.engines.python import PythonEngine
 from rising_bandits.policies.policy import Policy
 from rising_bandits.policies.reference import Oracle
-from rising_bandits.problems.base import Label
 from rising_bandits.problems.tasks import Task
 from rising_bandits.simulation.delays import Delay, Delayed, check_delay
 from rising_bandits.simulation.environment import make_environment
@@ -31,6 +28,7 @@ from rising_bandits.simulation.ledger import (
     with_space,
 )
 from rising_bandits.simulation.loop import play
+from rising_bandits.simulation.result import Run, checkpoints
 from rising_bandits.theory.cascade import expects, known
 from rising_bandits.theory.optimum import OptimalConstant, optimal_constant
 
@@ -40,94 +38,6 @@ MOST_ROUNDS_SIMULATED = 10**9
 """The largest horizon of a simulation."""
 PLANNED_ROUNDS = 256
 """How many rounds of first plays are planned at a time."""
-
-
-def checkpoints(horizon: int, extra: Sequence[int] = (), count: int = 200) -> Ints:
-    """Choose the rounds to record.
-
-    Parameters
-    ----------
-    horizon
-        The last round. It is always recorded.
-    extra
-        Further rounds to record.
-    count
-        About so many rounds are spread evenly, and as many are spread evenly on a logarithmic axis.
-
-    Returns
-    -------
-    numpy.ndarray
-        The rounds, ascending.
-
-    >>> checkpoints(10, count=4).tolist()
-    [1, 2, 5, 8, 10]
-    """
-    spread = np.geomspace(1, horizon, count).round().astype(np.int64)
-    even = np.linspace(horizon / count, horizon, count).round().astype(np.int64)
-    for value in extra:
-        _checks.integer("rounds", value, low=1, high=horizon)
-    return np.unique(np.concatenate([spread, even.clip(1), np.array(list(extra), dtype=np.int64), [horizon]]))
-
-
-@dataclass(frozen=True)
-class Run:
-    """The result of a run: regret, rewards and plays. `simulate` and `Simulation.result` make it.
-
-    The optimal constant super arm for the horizon is the comparator of the regret.
-    """
-
-    task: Task = field(repr=False)
-    """The task."""
-    policy: str
-    """The policy with its parameters."""
-    horizon: int
-    """The number of rounds."""
-    seed: int
-    """The seed."""
-    rounds: Ints = field(repr=False)
-    """The recorded rounds, ascending; the last one is the horizon. The arrays below have one number for each."""
-    reward: Floats = field(repr=False)
-    """Cumulative expected reward.
-
-    NaN if arms fail by chance under cascading feedback and `rising_bandits.theory.cascade` has no formula."""
-    regret: Floats = field(repr=False)
-    """Cumulative expected regret: the comparator's expected reward minus ``reward``. It may be negative.
-
-    NaN if the comparator is not known: if ``reward`` is NaN, for cascading feedback with other noise than arms that
-    fail by chance, and if finding it would take a list of too many super arms."""
-    realised_reward: Floats = field(repr=False)
-    """Cumulative reward of the outcomes that were drawn."""
-    realised_regret: Floats = field(repr=False)
-    """The comparator's expected reward minus ``realised_reward``."""
-    plays: Ints = field(repr=False)
-    """Plays of each base arm over the whole run."""
-    plays_at: Ints = field(repr=False)
-    """Plays of each base arm up to each of ``rounds``, one row per round.
-
-    It has no columns if there would be more than 20 million numbers."""
-    super_arm_plays: dict[tuple[int, ...], int] = field(repr=False)
-    """Plays of each super arm that was played, by its arm numbers in ascending order."""
-    optimum: OptimalConstant | None = field(repr=False)
-    """The comparator; None if it is not known."""
-    seconds: float = 0.0
-    """The time spent in the loop, in seconds."""
-
-    @property
-    def plays_by_label(self) -> dict[Label, int]:
-        """Plays of each base arm, by its label."""
-        return {label: int(count) for label, count in zip(self.task.problem.labels, self.plays, strict=True)}
-
-    @property
-    def super_arm_plays_by_label(self) -> dict[tuple[Label, ...], int]:
-        """Plays of each super arm, by the labels of its arms in the order of use; most played first."""
-        problem = self.task.problem
-        ordered = sorted(self.super_arm_plays.items(), key=lambda item: -item[1])
-        return {tuple(problem.labels_of(problem.ordered(arms))): count for arms, count in ordered}
-
-    @property
-    def optimal_plays(self) -> int:
-        """How often the comparator was played; 0 if it is not known."""
-        return 0 if self.optimum is None else self.super_arm_plays.get(tuple(self.optimum.super_arm.tolist()), 0)
 
 
 class Simulation:
