@@ -1,4 +1,4 @@
-"""Checks of what users hand in, shared by every room. They never change what they check."""
+"""Checks of arguments, shared by every room. They never change what they check."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def integer(
 ) -> int:
     """An integer inside an interval, or an `InputError` that says which.
 
-    ``high`` belongs to the meaning of the argument; ``limit`` is where numbers are beyond any use.
+    ``high`` follows from the meaning of the argument. ``limit`` only keeps sizes out that no computer can work with.
     """
     wanted = wanted or (f"an integer of at least {low}" if high is None else f"an integer from {low} to {high}")
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
@@ -63,7 +63,7 @@ def integer(
 
 
 def returned(wanted: str, value: Any, *, low: float = 0.0, high: float = math.inf) -> float:
-    """What a function of the user's own returned, as a float inside an interval; refused where it is not."""
+    """Check the number that a user's own function returned; ``wanted`` is the first part of the error."""
     try:
         result = float(value)
     except (TypeError, ValueError, OverflowError):
@@ -78,7 +78,7 @@ MOST_BYTES = 8 * 2**30
 
 
 def memory(what: str, numbers: float) -> None:
-    """Refuse arrays of numbers that would take more memory than any use of them is worth."""
+    """Refuse arrays of so many numbers if they would take more than `MOST_BYTES`."""
     if 8.0 * numbers > MOST_BYTES:
         raise InputError(
             f"{what} would take {8.0 * numbers / 2**30:.0f} GiB of memory; the limit is {MOST_BYTES >> 30} GiB"
@@ -86,7 +86,7 @@ def memory(what: str, numbers: float) -> None:
 
 
 def labels(name: str, values: Iterable[Any]) -> list[Any]:
-    """Names of things as a list: any values that can be looked up by, such as strings, numbers or tuples."""
+    """Labels as a list. A label is any hashable value, such as a string, a number or a tuple."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise InputError(f"{name} must be a list of labels, as in [{values!r}], got {values!r}")
     found = list(values)

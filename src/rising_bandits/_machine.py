@@ -3,10 +3,10 @@
 Nothing here is called while a program only decides. A simulation calls `prepared`, which compiles
 its loop for the types of its arguments, or loads the machine code that an earlier process kept.
 
-Numba itself notices a change only in the file of the function that it keeps, not in the files which
-that function calls into. So the folder is named by a hash of every file that holds compiled code, and
-by that of the user's own modules where their states take part: changed code never meets old machine
-code. Numba reads that folder with pickle, so a folder that others could write to is not used.
+Numba notices a change only in the file of the function that it keeps, not in the files of functions
+which that one calls. So the folder is named by a hash of every file with compiled code. If states of
+the user's own take part, their modules are part of the hash. Changed code therefore never runs old
+machine code. Numba reads the folder with pickle, so a folder that others could write to is not used.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ def available() -> bool:
 
 
 def prepared(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
-    """The machine code of a marked function for arguments of these types; compiles where there is none yet.
+    """The machine code of a marked function for arguments of these types. It is compiled if there is none yet.
 
-    Where Numba is switched off by ``NUMBA_DISABLE_JIT`` the function itself is returned.
+    If ``NUMBA_DISABLE_JIT`` switches Numba off, the function itself is returned.
     """
     require("lab", "numba", "simulate with compiled=False, which runs the same loop in plain Python")
     if not available():
@@ -92,12 +92,12 @@ def _by_type(operation: Operation[Any]) -> Callable[..., Any]:
 
 @lru_cache(maxsize=64)
 def _dispatcher(function: Callable[..., Any], foreign: tuple[str, ...]) -> Any:
-    """A compiler for one function, which keeps its machine code where that is safe."""
+    """Numba's compiler for one function. It keeps machine code on disk if there is a safe folder."""
     import numba
 
     folder = cache_folder(foreign)
     if folder is not None:
-        # Numba takes the folder of a function from its settings at this moment; they are the whole process's.
+        # Numba reads the folder from its settings now. They hold for the whole process, so they are set back.
         before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(folder)
         try:
             kept = numba.njit(cache=True, **_OPTIONS)(function)
@@ -135,7 +135,7 @@ def _own_hash() -> str:
 
 
 def cache_folder(foreign: tuple[str, ...] = ()) -> Path | None:
-    """The folder for machine code that involves these modules of the user's, or None where none is safe to use."""
+    """The folder for machine code in which these modules of the user take part; None if no folder is safe."""
     name = _own_hash()
     if foreign:
         files = [module_files(module) for module in foreign]
@@ -150,7 +150,7 @@ def cache_folder(foreign: tuple[str, ...] = ()) -> Path | None:
 
 
 def _safe_base() -> Path | None:
-    """``RISING_BANDITS_CACHE``, or the user's cache folder; None where neither is the user's own."""
+    """``RISING_BANDITS_CACHE``, or else the user's cache folder; None if both can be entered by others."""
     chosen = os.environ.get("RISING_BANDITS_CACHE")
     candidates = [Path(chosen)] if chosen else []
     home = os.environ.get("XDG_CACHE_HOME")
@@ -166,9 +166,9 @@ def _safe_base() -> Path | None:
 
 
 def _is_private(folder: Path) -> bool:
-    """Whether the folder is the user's, is no link, and only the user can enter it. It is made where it is missing.
+    """Whether the folder belongs to the user, is no link, and only the user can enter it.
 
-    A folder of the user's that others can read but not write is closed to them and used.
+    A missing folder is made. A folder of the user's that others can read, but not write to, is closed to them first.
     """
     try:
         folder.mkdir(mode=0o700, exist_ok=True)

@@ -1,13 +1,13 @@
-"""Text of strangers as text: labels and names in terminals, figures and pages."""
+"""Labels and names from outside, made safe to show in terminals, figures and pages."""
 
 from __future__ import annotations
 
 
 def shown_text(text: object, *, lines: bool = False) -> str:
-    r"""A text as it may be shown anywhere: what does not print is written as an escape.
+    r"""A text that can be shown anywhere: characters that do not print are written as escapes.
 
-    Terminals obey control characters, figures in SVG become invalid by them, and letters can be turned around by
-    others. Everything that prints stays as it is, in any script.
+    Terminals obey control characters, SVG files are invalid with them, and some of them reverse the letters that
+    follow. Everything that prints stays as it is, in any script.
 
     Parameters
     ----------

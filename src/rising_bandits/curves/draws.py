@@ -1,4 +1,4 @@
-r"""Random numbers that are a function of (seed, arm, play): no generator to advance, no order to keep.
+r"""Random numbers that are a function of (seed, arm, play). There is no generator to advance, so no order matters.
 
 Every arm has a key, drawn from the seed, and its n-th play gets the n-th number of the generator SplitMix64 (Steele,
 Lea and Flood, *Fast splittable pseudorandom number generators*, OOPSLA 2014) that starts at this key,
@@ -36,7 +36,7 @@ def arm_keys(seed: int, n_arms: int) -> Ints:
 
 
 def _wrapping_draw(key: int, play: int) -> int:
-    """`draw_of` for the compiler, whose unsigned integers wrap around by themselves."""
+    """`draw_of` in compiled code, where unsigned integers wrap around by themselves."""
     word = np.uint64(key) + np.uint64(play + 1) * np.uint64(_STEP)
     word = (word ^ (word >> np.uint64(30))) * np.uint64(_FIRST)
     word = (word ^ (word >> np.uint64(27))) * np.uint64(_SECOND)
@@ -73,7 +73,7 @@ def uniform(word: int) -> float:
 
 
 def _ziggurat() -> tuple[Ints, Floats, Floats]:
-    """For each of 256 layers of equal area: the largest sure place, its width, and the density at its edge."""
+    """For each of 256 layers of equal area: the last place surely inside, its width, and the density at its edge."""
     edge, area = 3.6541528853610088, 0.00492867323399
     sure, width, density = np.zeros(256, dtype=np.int64), np.zeros(256), np.zeros(256)
     x = before = edge

@@ -1,7 +1,7 @@
 """What is added to a mean: nothing, clipped Gaussian noise, a coin flip, or failures.
 
-A noise model is a class here and a state with a registered `sample`. A model of one's own is a subclass of `Noise`
-with a method ``sample``; it then runs in plain Python. One that has neither is refused when a task is made.
+A noise model is a class, and a state with a registered `sample`, which can be compiled. Your own model is a subclass of
+`Noise` with a method ``sample``; it runs in plain Python. A model with neither is refused when a task is made.
 """
 
 from __future__ import annotations
@@ -53,7 +53,18 @@ class Noise:
         raise NotImplementedError
 
     def check(self, n_arms: int) -> None:
-        """Raise `InputError` if the model is not one for this number of base arms."""
+        """Check that the model fits a problem.
+
+        Parameters
+        ----------
+        n_arms
+            The number of base arms.
+
+        Raises
+        ------
+        InputError
+            The model is for another number of base arms.
+        """
 
     def state(self) -> Any:
         """What outcomes are drawn with: a NamedTuple for which `sample` is registered, or a checked Python object."""
@@ -66,19 +77,19 @@ class Noise:
 
 
 class OwnNoise:
-    """A noise model of the user's own; what it returns is checked before anybody learns from it."""
+    """A user's own noise model. What it returns is checked before a policy learns it."""
 
     def __init__(self, noise: Any) -> None:
         self._noise = noise
 
     def sample(self, arm: int, play: int, mean: float, word: int) -> float:
-        """The outcome that the user's model draws, refused where it is outside [0, 1]."""
+        """The outcome that the user's model draws; an outcome outside [0, 1] is an error."""
         wanted = f"what {type(self._noise).__name__}.sample returns must be a number in [0, 1]"
         return _checks.returned(wanted, self._noise.sample(int(arm), int(play), float(mean), int(word)), high=1.0)
 
 
 def check_noise(noise: object, n_arms: int) -> None:
-    """Refuse what is no noise model, or one whose outcomes cannot be drawn."""
+    """Check that a noise model can draw outcomes for so many arms."""
     if not isinstance(noise, Noise):
         raise InputError(f"noise must be a noise model such as Gaussian(0.01), got {noise!r}")
     _checks.number(f"sigma of {type(noise).__name__}", noise.sigma, low=0.0)
@@ -145,8 +156,8 @@ class Noiseless(Noise):
 class Gaussian(Noise):
     """Gaussian noise, the outcome clipped to [0, 1].
 
-    Clipping moves the mean of an arm within about two deviations of 0 or 1 by less than one
-    deviation; means and regret are those of the curve, before clipping.
+    Means and regret are those of the curve, before clipping. Clipping changes the mean of an outcome only if the curve
+    is within about two deviations of 0 or 1, and by less than one deviation.
 
     Parameters
     ----------

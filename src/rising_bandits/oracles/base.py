@@ -190,7 +190,13 @@ class SuperArmOracle(ABC):
         return np.sort(self.search(values, _checks.mask(mask, self.n_arms)))
 
     def rescale(self, weights: Floats) -> Floats:
-        """Divide huge weights by their maximum, so that sums cannot overflow. The best super arm stays the same."""
+        """Divide huge weights by their maximum, so that sums cannot overflow. The best super arm stays the same.
+
+        Parameters
+        ----------
+        weights
+            One finite weight per base arm.
+        """
         largest = float(np.abs(weights).max())
         return weights / largest if largest > 1e290 else weights
 
@@ -254,7 +260,18 @@ class SuperArmOracle(ABC):
         return True
 
     def require(self, mask: Bools | None) -> None:
-        """Raise `InfeasibleError` if no super arm avoids every arm of the mask."""
+        """Check that some super arm avoids every arm of a mask.
+
+        Parameters
+        ----------
+        mask
+            True for each arm that may not be used, or None.
+
+        Raises
+        ------
+        InfeasibleError
+            There is no such super arm.
+        """
         self.search(np.zeros(self.n_arms), mask)
 
     def containing(
@@ -288,7 +305,13 @@ class SuperArmOracle(ABC):
         return np.sort(arms) if arm in arms else None
 
     def preferred(self, prefer: npt.ArrayLike | None) -> Bools:
-        """Check the argument ``prefer`` of `containing`. By default no arm is preferred."""
+        """Check the argument ``prefer`` of `containing`.
+
+        Parameters
+        ----------
+        prefer
+            One boolean per base arm; None if no arm is preferred.
+        """
         if prefer is None:
             return np.zeros(self.n_arms, dtype=np.bool_)
         return _checks.booleans("prefer", prefer, self.n_arms, "True for each base arm to prefer")
@@ -402,7 +425,13 @@ class SuperArmOracle(ABC):
         return None
 
     def nothing_left(self, mask: Bools | None) -> InfeasibleError:
-        """The error to raise if no super arm avoids the mask."""
+        """The error to raise if no super arm avoids a mask.
+
+        Parameters
+        ----------
+        mask
+            True for each arm that may not be used, or None.
+        """
         if mask is None:
             return InfeasibleError(f"{type(self).__name__} has no feasible super arm")
         blocked = np.flatnonzero(mask)

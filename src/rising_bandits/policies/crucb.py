@@ -8,6 +8,7 @@ from typing import Any
 from rising_bandits import _checks
 from rising_bandits.errors import InputError
 from rising_bandits.policies.levels import BaseArmPolicy
+from rising_bandits.policies.parameters import checked_epsilon, checked_flag, checked_sigma
 from rising_bandits.policies.rules.coarse import Coarse, make_coarse
 from rising_bandits.policies.rules.rising import Rising, make_rising
 from rising_bandits.problems.base import Problem
@@ -57,17 +58,15 @@ class RisingParameters:
     upward: bool = False
 
     def __post_init__(self) -> None:
-        self.epsilon = _checks.number("epsilon", self.epsilon, low=0.0, high=0.5, open_low=True, open_high=True)
-        wanted = "a number of at least 0, the subgaussian constant of the noise"
-        self.sigma = _checks.number("sigma", self.sigma, low=0.0, wanted=wanted)
+        self.epsilon = checked_epsilon(self.epsilon)
+        self.sigma = checked_sigma(self.sigma)
         constant = bonus_constant(self.bonus)
         if not isinstance(self.bonus, str):
             self.bonus = constant
         if self.resolution is not None:
             wanted = "None for the exact index, or an integer from 4 to 4096, the blocks in a window"
             self.resolution = _checks.integer("resolution", self.resolution, low=4, high=4096, wanted=wanted)
-        if not isinstance(self.upward, bool):
-            raise InputError(f"upward must be True or False, got {self.upward!r}")
+        self.upward = checked_flag("upward", self.upward)
 
     def __repr__(self) -> str:
         given = f"epsilon={self.epsilon!r}, sigma={self.sigma!r}, bonus={self.bonus!r}"

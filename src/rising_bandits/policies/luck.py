@@ -11,11 +11,12 @@ _LOW_BITS = 2**63 - 1
 
 
 def luck_of(rng: Any) -> int:
-    """A number of 63 bits that stays the same while a generator is used, and that other seeds make another.
+    """A number of 63 bits that differs between seeds and stays the same while a generator is used.
 
-    It is the part of a generator's state that never changes: the increment of PCG64, the key of Philox. MT19937 and
-    SFC64 have no such part; with them, ties are broken in the same way for every seed. So a policy that goes on from a
-    saved state breaks ties as if never stopped. What makes a generator later has an attribute ``luck``.
+    It is the part of a generator's state that never changes: the increment of PCG64, the key of Philox. So a policy
+    that goes on from a saved state breaks ties as if never stopped. MT19937 and SFC64 have no such part; with them,
+    ties are broken in the same way for every seed. A function that makes the generator later gives the number as an
+    attribute ``luck``.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(7)

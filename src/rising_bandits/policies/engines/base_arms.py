@@ -66,7 +66,7 @@ def learn_base_arms(state: Any, arms: Ints, outcomes: Floats, played: int) -> No
     tick(state.rule)
     for place in range(played):
         arm = arms[place]
-        # Never so; it tells the compiler that no place counts from the end, and saves a tenth of a round.
+        # Never true. It tells the compiler that the index is not negative, which saves a tenth of the time.
         if arm < 0:
             break
         update(state.rule, arm, outcomes[place])
@@ -79,8 +79,8 @@ def learn_base_arms(state: Any, arms: Ints, outcomes: Floats, played: int) -> No
 
 @compiled
 def miss(state: Any, arm: int) -> None:
-    """An arm that was aimed at was not played; after as many times as it needs first plays it is given up."""
+    """Note that a planned first play of an arm did not happen. After as many misses as first plays, it is given up."""
     state.cover.aims[arm] += 1
     if state.cover.aims[arm] >= state.cover.wanted:
-        # It counts as a perfect arm from here on, not as an infinitely good one.
+        # From here on its index is 1, the largest outcome, in place of infinity.
         assume(state.rule, arm, 1.0)

@@ -1,10 +1,10 @@
 """First plays: which units still need them, and the super arms that are planned to bring them.
 
-Before indices decide, every unit is played as often as its policy wants: twice, or once. A unit that was aimed at as
-often and not reached is given up (with cascading feedback an earlier failure can keep an arm from being played). Super
-arms that bring first plays are planned in Python, because finding a super arm through a given arm is a search of its
-own. The plan is a queue that an engine reads; it is dropped as soon as a round goes otherwise, and the engine then says
-that it is not ready.
+Before indices decide, every unit is played once or twice, as its policy wants. With cascading feedback, an earlier
+failure can keep an arm from being played. A unit that was planned that often and not reached is given up. Super arms
+for first plays are planned in Python, because finding a super arm that holds a given arm is a search of its own. The
+plan is a queue that the engine reads. If a round goes otherwise than planned, the engine drops the plan and is not
+ready.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ PLAYS_FIRST = 2
 
 
 class Cover(NamedTuple):
-    """Who still needs first plays, and the queue of planned super arms."""
+    """Which units still need first plays, and the queue of planned super arms."""
 
     aims: Ints
-    """How often each unit was aimed at and not reached."""
+    """How often first plays of each unit were planned and did not happen."""
     cursor: Ints
     """Place 0: all units before this one have their plays. 1: the next super arm of the plan. 2: the plan's length."""
     first: Ints

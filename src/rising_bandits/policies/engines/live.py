@@ -1,7 +1,7 @@
 """Live decisions: plain Python answers first, and machine code takes over where it pays.
 
-Nobody waits for the compiler here. What plain Python has cost is added up for every kind of engine. Once that is as
-much as compiling costs, a thread compiles in the background; when it is done, calls on engines of that kind run the
+No decision waits for the compiler. The time that plain Python takes is added up for every kind of engine. Once it is as
+long as compiling takes, a thread compiles in the background. When the thread is done, engines of that kind run as
 machine code. The decisions are the same bit for bit. Engines that draw random numbers stay in plain Python.
 """
 
@@ -26,7 +26,7 @@ _LOGGER = logging.getLogger(__name__)
 PAYS = 5.0
 """Seconds of plain Python after which an engine is compiled."""
 _COMPILING = threading.Lock()
-"""Held while a thread compiles. A fork waits for it: a child would inherit the compiler's lock for ever."""
+"""Held while a thread compiles. A fork waits for it, because a child would inherit the compiler's lock for ever."""
 
 
 @compiled
@@ -63,7 +63,7 @@ class Pace:
         self.worker: threading.Thread | None = None
 
     def add(self, seconds: float, engine: Any) -> None:
-        """Count plain Python; where it is enough, begin to compile."""
+        """Add the time of a call in plain Python. Begin to compile when it is enough."""
         self.spent += seconds
         if self.spent >= PAYS and self.worker is None:
             self.worker = threading.Thread(target=self._compile, args=(engine,), name="rising-bandits-compiler")
@@ -99,7 +99,7 @@ def _pace(engine: Any) -> Pace | None:
 
 
 def decide(engine: Any, t: int, rng: Callable[[], Any], out: Ints) -> int:
-    """`select` on whichever of the two is there. ``rng`` is called for engines that draw random numbers."""
+    """`select` in machine code if it is ready, else in plain Python. ``rng`` makes the generator if one is needed."""
     pace = _pace(engine)
     if pace is not None and pace.select is not None:
         return pace.select(engine, t, None, out)
@@ -113,7 +113,7 @@ def decide(engine: Any, t: int, rng: Callable[[], Any], out: Ints) -> int:
 
 
 def take(engine: Any, arms: Ints, outcomes: Floats, played: int) -> None:
-    """`learn` on whichever of the two is there."""
+    """`learn` in machine code if it is ready, else in plain Python."""
     pace = _pace(engine)
     if pace is not None and pace.learn is not None:
         pace.learn(engine, arms, outcomes, played)
@@ -125,7 +125,7 @@ def take(engine: Any, arms: Ints, outcomes: Floats, played: int) -> None:
 
 
 def take_run(engine: Any, arms: Ints, outcomes: Floats, first: Ints, played: Ints, begin: int, pushes: int) -> int:
-    """`_learn_run` on whichever of the two is there."""
+    """`_learn_run` in machine code if it is ready, else in plain Python."""
     pace = _pace(engine)
     if pace is not None and pace.learn_run is not None:
         return pace.learn_run(engine, arms, outcomes, first, played, begin, pushes)

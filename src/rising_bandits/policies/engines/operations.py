@@ -27,4 +27,4 @@ def select(state: Any, t: int, rng: Any, out: Any) -> int:
 
 @operation
 def learn(state: Any, arms: Any, outcomes: Any, played: int) -> None:
-    """Take in outcomes in the order of ``arms``; only the first ``played`` arms were played, the rest are 0."""
+    """Learn outcomes in the order of ``arms``. Only the first ``played`` arms were played; the other outcomes are 0."""

@@ -1,4 +1,4 @@
-"""Plain Python where an engine or a solver is wanted: objects with methods of the operations' names."""
+"""Python objects in place of engines and solvers. Their methods have the names of the operations."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class PythonSolver:
 
 
 class PythonEngine:
-    """Any object with ``select`` and ``observe`` as an engine: it decides and learns in Python, and is checked."""
+    """An engine that calls any object with ``select`` and ``observe``, and checks what it answers."""
 
     def __init__(self, policy: Any, oracle: SuperArmOracle) -> None:
         self._policy, self._oracle = policy, oracle
@@ -41,7 +41,7 @@ class PythonEngine:
         return True
 
     def select(self, t: int, rng: object, out: Ints) -> int:
-        """What the object proposes, refused where it is no super arm."""
+        """What the object proposes. It is an error if that is not a super arm."""
         arms = self._oracle.ordered(self._oracle.check_super_arm(self._policy.select()))
         out[: arms.size] = arms
         return int(arms.size)
