@@ -380,3 +380,54 @@ def test_plays_are_told_by_label_too():
     assert sum(run.super_arm_plays_by_label.values()) == 500
     assert set(run.super_arm_plays_by_label) == {("shared", "early"), ("shared", "late")}
     assert list(run.super_arm_plays_by_label.values()) == sorted(run.super_arm_plays.values(), reverse=True)
+
+
+class TooLarge(rb.oracles.SuperArmOracle):
+    """Claims super arms of at most two arms, and answers three."""
+
+    n_arms, max_size = 3, 2
+
+    def best(self, weights):
+        return [0, 1, 2]
+
+    def is_feasible(self, arms):
+        return True
+
+
+TASK = rb.tasks.get("path-easy")
+
+
+def started(problem=TASK.problem):
+    policy = rb.CRUCB()
+    policy.start(problem, rng=0)
+    return policy
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: started(rb.Problem(TooLarge())).select(), r"TooLarge.best returns must be .* at most 2 \(max_size\)"),
+        (lambda: started(rb.Problem(TooLarge())).observe([0, 1, 2], [0.5] * 3), "not a feasible super arm"),
+        (lambda: started().rebase(None, [0]), "problem must be a Problem"),
+        (lambda: rb.Simulation(TASK, rb.CRUCB(), horizon=100).advance(-1), "rounds must be an integer of at least 0"),
+        (lambda: rb.Simulation(TASK, rb.CRUCB(), horizon=100).advance("5"), "rounds must be an integer of at least 0"),
+        (lambda: rb.simulate(TASK, rb.CRUCB(), horizon=100, rounds=5), "rounds must be a list of rounds"),
+        (lambda: rb.simulate(TASK, rb.CRUCB(), horizon=100, compiled="no"), "compiled must be True or False, got 'no'"),
+        (lambda: rb.simulation.checkpoints(0), "horizon must be an integer of at least 1"),
+        (lambda: rb.simulation.checkpoints(10, count=0), "count must be an integer of at least 1"),
+        (lambda: rb.simulation.best_after(None, 5), "task must be a Task"),
+        (lambda: rb.simulation.identify(None, rb.CRUCB()), "task must be a Task"),
+        (lambda: rb.Simulation.from_state({}, None, rb.CRUCB), "task must be a Task"),
+        (lambda: rb.Task(3, TASK.problem, curves=TASK.curves, horizon=10), "name must be a text"),
+        (lambda: rb.Task("x", TASK.problem, curves=TASK.curves, horizon=10, cascade=3), "cascade must be True or"),
+        (lambda: rb.tasks.register(3, None), "register takes a name and a function"),
+        (lambda: TASK.curves[0].table("a"), "horizon must be an integer of at least 0"),
+        (lambda: TASK.problem.arms_of(None), "labels must be a list of labels"),
+        (lambda: TASK.problem.labels_of(None), "arms must be a list of numbers from 0 to 11"),
+        (lambda: TASK.problem.oracle.super_arms("a"), "limit must be an integer of at least 0"),
+        (lambda: rb.policies.by_name("cts", posterior=np.arange(2)), "posterior must be 'beta' or 'gaussian'"),
+    ],
+)
+def test_arguments_of_the_wrong_kind_are_named_before_anything_is_done(call, words):
+    with pytest.raises(rb.InputError, match=words):
+        call()

@@ -93,6 +93,7 @@ class Curve(ABC):
         InputError
             A mean is outside [0, 1], or the table would take too much memory.
         """
+        horizon = _checks.integer("horizon", horizon, low=0)
         length = horizon if self.settled is None else min(horizon, self.settled + 1)
         _checks.memory(f"the means of {horizon} plays of {self!r:.80}", 2.0 * length)
         values = self(np.arange(max(1, length)))

@@ -241,8 +241,8 @@ class SuperArmOracle(ABC):
             return self.check_super_arm(answer)
         except (InputError, TypeError, ValueError):
             raise InputError(
-                f"what {type(self).__name__}.best returns must be a feasible super arm of different arm numbers, "
-                f"got {answer!r}"
+                f"what {type(self).__name__}.best returns must be a feasible super arm: at most {self.max_size} "
+                f"(max_size) different arm numbers, got {answer!r}"
             ) from None
 
     def can(self, mask: npt.ArrayLike | None = None) -> bool:
@@ -334,6 +334,7 @@ class SuperArmOracle(ABC):
         TooManySuperArmsError
             There are more than ``limit`` super arms, or they cannot be listed.
         """
+        limit = _checks.integer("limit", limit, low=0)
         listing = self.enumerate()
         if listing is None:
             raise TooManySuperArmsError(f"the super arms of {type(self).__name__} cannot be listed")
@@ -416,7 +417,7 @@ class SuperArmOracle(ABC):
             The arms are not a super arm.
         """
         array = _checks.arms(arms, self.n_arms)
-        if not self.is_feasible(array):
+        if array.size > self.max_size or not self.is_feasible(array):
             raise InputError(f"arms {array.tolist()} are not a feasible super arm")
         return array
 

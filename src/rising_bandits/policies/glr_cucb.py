@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from rising_bandits import _checks
 from rising_bandits.errors import InputError
@@ -58,7 +58,7 @@ class GLRCUCB(BaseArmPolicy):
             self.delta = _checks.number("delta", self.delta, low=0.0, high=1.0, open_low=True, open_high=True)
         if self.forced is not None:
             self.forced = _checks.number("forced", self.forced, low=0.0, high=1.0)
-        if self.restart not in ("arm", "all"):
+        if not isinstance(cast(object, self.restart), str) or self.restart not in ("arm", "all"):
             raise InputError(f"restart must be 'arm' or 'all', got {self.restart!r}")
 
     @classmethod

@@ -37,7 +37,7 @@ def checked_flag(name: str, value: object) -> bool:
 
 def checked_posterior(posterior: object) -> str:
     """``"beta"`` or ``"gaussian"``."""
-    if posterior not in ("beta", "gaussian"):
+    if not isinstance(posterior, str) or posterior not in ("beta", "gaussian"):
         raise InputError(f"posterior must be 'beta' or 'gaussian', got {posterior!r}")
     return str(posterior)
 

@@ -88,8 +88,7 @@ class Policy(ABC):
         rng
             A generator, or a seed for one; None for a random seed.
         """
-        if not isinstance(cast(object, problem), Problem):
-            raise InputError(f"problem must be a Problem such as ShortestPath(...), got {problem!r}")
+        _check_problem(problem)
         if horizon is not None:
             horizon = _checks.integer("horizon", horizon, low=1, limit=MOST_ROUNDS)
         if not isinstance(rng, np.random.Generator):
@@ -318,6 +317,7 @@ class Policy(ABC):
         ([1, 0], 2)
         """
         self._check_started()
+        _check_problem(problem)
         places = np.asarray(origin)
         known = places.dtype.kind in "iu" and places.shape == (problem.n_arms,)
         if not known or places.min(initial=0) < -1 or places.max(initial=-1) >= self.problem.n_arms:
@@ -374,6 +374,8 @@ class Policy(ABC):
 
     def _accepts(self, arms: Ints) -> bool:
         """Whether arms are a super arm, or would be one if a mask blocked all others."""
+        if arms.size > self.problem.oracle.max_size:
+            return False
         others = np.ones(self.problem.n_arms, dtype=np.bool_)
         others[arms] = False
         return self.problem.oracle.is_feasible(arms) or self.problem.oracle.is_allowed(arms, others)
@@ -425,6 +427,12 @@ class Policy(ABC):
     def _load(self, state: saving.Saved) -> None:
         """The inverse of `_dump`, on a policy that was just started."""
         return
+
+
+def _check_problem(problem: object) -> None:
+    """Refuse what is not a problem."""
+    if not isinstance(problem, Problem):
+        raise InputError(f"problem must be a Problem such as ShortestPath(...), got {problem!r}")
 
 
 def _simple(value: Any) -> Any:

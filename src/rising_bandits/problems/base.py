@@ -147,7 +147,7 @@ class Problem:
         labels
             Labels or aliases.
         """
-        return np.array([self.index(label) for label in labels], dtype=np.int64)
+        return np.array([self.index(label) for label in _checks.labels("labels", labels)], dtype=np.int64)
 
     def labels_of(self, arms: Iterable[int]) -> list[Label]:
         """The labels of several arms, in the order given.
@@ -157,6 +157,8 @@ class Problem:
         arms
             Arm numbers.
         """
+        if not isinstance(cast(object, arms), Iterable):
+            raise InputError(f"arms must be a list of numbers from 0 to {self.n_arms - 1}, got {arms!r}")
         numbers = [int(arm) for arm in arms]
         for arm in numbers:
             if not 0 <= arm < self.n_arms:

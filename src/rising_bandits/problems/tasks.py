@@ -60,6 +60,10 @@ class Task:
     recorded: bool = False
 
     def __post_init__(self) -> None:
+        if not isinstance(cast(object, self.name), str) or not self.name:
+            raise InputError(f"name must be a text such as 'commute', got {self.name!r}")
+        if not isinstance(cast(object, self.cascade), bool):
+            raise InputError(f"cascade must be True or False, got {self.cascade!r}")
         if not isinstance(cast(object, self.problem), Problem):
             raise InputError(f"problem must be a Problem such as ShortestPath(...), got {self.problem!r}")
         if not isinstance(cast(object, self.curves), Iterable):
@@ -272,6 +276,12 @@ def families() -> list[Family]:
     return list(_FAMILIES.values())
 
 
+def check_task(task: object) -> None:
+    """Refuse what is not a task."""
+    if not isinstance(task, Task):
+        raise InputError(f"task must be a Task, as in rb.tasks.get('path-easy'), got {task!r}")
+
+
 def register_family(family: Family) -> None:
     """Add a family of tasks to `families` and `get`, in this process only.
 
@@ -324,6 +334,8 @@ def register(name: str, builder: Callable[[], Task]) -> None:
     InputError
         There is a task of that name already.
     """
+    if not isinstance(cast(object, name), str) or not callable(builder):
+        raise InputError(f"register takes a name and a function that returns a task, got {name!r} and {builder!r}")
     if name in _BUILDERS:
         raise InputError(f"name must be new, but there is a task {name!r} already")
     _BUILDERS[name] = builder

@@ -11,7 +11,7 @@ import numpy as np
 from rising_bandits import _checks
 from rising_bandits._checks import Floats, Ints
 from rising_bandits.errors import InputError, TooManySuperArmsError
-from rising_bandits.problems.tasks import Task
+from rising_bandits.problems.tasks import Task, check_task
 from rising_bandits.simulation.run import Simulation
 
 _EQUAL = 1e-9
@@ -81,6 +81,7 @@ def best_after(task: Task, budget: int) -> tuple[Ints, float]:
     >>> [task.problem.labels_of(best_after(task, budget)[0]) for budget in (100, 300, 1_000)]
     [['middle'], ['large'], ['huge']]
     """
+    check_task(task)
     if task.cascade:
         raise InputError(f"task must not have cascading feedback, but {task.name!r} has it")
     means = task.means(_checks.integer("budget", budget, low=1) - 1)
@@ -133,6 +134,7 @@ def identify(
     """
     if not callable(getattr(policy, "recommend", None)):
         raise InputError(f"policy must have a method recommend, as RUCBE and RSR have, got {policy!r}")
+    check_task(task)
     rounds = task.horizon if budget is None else _checks.integer("budget", budget, low=1)
     best, best_value = best_after(task, rounds)
     run = Simulation(task, policy, rounds, seed, compiled=compiled)

@@ -16,7 +16,7 @@ from rising_bandits.policies import saving
 from rising_bandits.policies.engines.python import PythonEngine
 from rising_bandits.policies.policy import Policy
 from rising_bandits.policies.reference import Oracle
-from rising_bandits.problems.tasks import Task
+from rising_bandits.problems.tasks import Task, check_task
 from rising_bandits.simulation.delays import Delay, Delayed, check_delay
 from rising_bandits.simulation.environment import make_environment
 from rising_bandits.simulation.ledger import (
@@ -73,8 +73,7 @@ class Simulation:
         compiled: bool = True,
         delay: Delay = 0,
     ) -> None:
-        if not isinstance(cast(object, task), Task):
-            raise InputError(f"task must be a Task, as in rb.tasks.get('path-easy'), got {task!r}")
+        check_task(task)
         if isinstance(policy, type) or not all(hasattr(policy, name) for name in ("start", "select", "observe")):
             raise InputError(
                 f"policy must be an object with start, select and observe, as in rb.CRUCB(), got {policy!r}"
@@ -85,6 +84,8 @@ class Simulation:
         # The comparator is known round by round.
         _checks.memory(f"a run of {self.horizon} rounds", 3.0 * self.horizon)
         self.seed = _checks.integer("seed", seed, low=0)
+        if not isinstance(cast(object, compiled), bool):
+            raise InputError(f"compiled must be True or False, got {compiled!r}")
         self.compiled = compiled
         recorded = checkpoints(self.horizon, rounds)
         self._environment = make_environment(task, self.horizon, self.seed)
@@ -130,6 +131,8 @@ class Simulation:
         rounds
             How many rounds to play, at most up to the horizon; None for all that are left.
         """
+        if rounds is not None:
+            rounds = _checks.integer("rounds", rounds, low=0)
         last = self.horizon if rounds is None else min(self.horizon, self.next_round + rounds - 1)
         while self.next_round <= last:
             started = time.perf_counter()
@@ -256,6 +259,7 @@ class Simulation:
         InputError
             The state is damaged, or belongs to another task, policy or version.
         """
+        check_task(task)
         saved = saving.Saved("state", state)
         if saved.data.get("version") != RUN_VERSION or saved.data.get("task") != task.name:
             raise InputError(f"state must be one of task {task.name!r} and version {RUN_VERSION}")
@@ -263,8 +267,8 @@ class Simulation:
             raise InputError("state is damaged or was edited: its checksum is wrong")
         with saving.reading("state"):
             name = saved.part("policy").data.get("policy")
-            if name != policy_type.__name__:
-                raise InputError(f"policy_type must be the class {name}, got {policy_type.__name__}")
+            if getattr(policy_type, "__name__", "") != name:
+                raise InputError(f"policy_type must be the class {name}, got {policy_type!r}")
             policy = policy_type.from_state(saved.part("policy").data, problem=task.problem)
             horizon = saved.integer("horizon", low=1, high=MOST_ROUNDS_SIMULATED)
             next_round = saved.integer("next_round", low=1, high=horizon + 1)

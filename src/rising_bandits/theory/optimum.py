@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 
 from rising_bandits import _checks
 from rising_bandits._checks import Floats, Ints
 from rising_bandits.curves import Curve, Failing
-from rising_bandits.errors import InputError, TooManySuperArmsError
-from rising_bandits.problems.tasks import Task
+from rising_bandits.errors import TooManySuperArmsError
+from rising_bandits.problems.tasks import Task, check_task
 from rising_bandits.theory.cascade import all_must_succeed, best_of_cascade, cascade_reward, of_success, round_reward
 
 
@@ -103,8 +102,7 @@ def optimal_constant(task: Task, horizon: int | None = None) -> OptimalConstant:
     >>> best.super_arm.tolist()
     [2, 5, 6, 9]
     """
-    if not isinstance(cast(object, task), Task):
-        raise InputError(f"task must be a Task, as in rb.tasks.get('path-easy'), got {task!r}")
+    check_task(task)
     horizon = _checks.integer("horizon", task.horizon if horizon is None else horizon, low=1, limit=10**12)
     oracle = task.problem.oracle
     if task.cascade:
