@@ -267,8 +267,9 @@ class Simulation:
             raise InputError("state is damaged or was edited: its checksum is wrong")
         with saving.reading("state"):
             name = saved.part("policy").data.get("policy")
-            if getattr(policy_type, "__name__", "") != name:
-                raise InputError(f"policy_type must be the class {name}, got {policy_type!r}")
+            given = getattr(policy_type, "__name__", repr(policy_type))
+            if given != name:
+                raise InputError(f"policy_type must be the class {name}, got {given}")
             policy = policy_type.from_state(saved.part("policy").data, problem=task.problem)
             horizon = saved.integer("horizon", low=1, high=MOST_ROUNDS_SIMULATED)
             next_round = saved.integer("next_round", low=1, high=horizon + 1)
