@@ -33,19 +33,25 @@ class Foresight(BaseArmPolicy):
 
     .. math::
 
-        \hat v + \sqrt{(0.02\,(c - \hat v)^+)^2 + (2\hat\sigma^2/\sqrt{w})^2}\; W(m/N),
-        \qquad w = \max(1, \lfloor N/2 \rfloor).
+        \hat v + \sqrt{\left((0.02\,(c - \hat v)^+)^2 + (0.25\,c\,s)^2\right) W(m/N)^2
+        + \left((4\sigma_i^2/\sqrt{w})\,W(m L/(K N))\right)^2}.
 
-    Here :math:`\hat v` is the forecast, :math:`c` the smaller of 1 and twice the highest mean seen,
-    :math:`\hat\sigma` the measured noise, and :math:`W` Lambert's function. If what an arm may gain has an exponential
-    tail with scale :math:`s`, then :math:`s\,W(m/N)` is the gain at which a probe of :math:`N` more plays is just worth
-    its cost. An index is cut at the upper bound of `HorizonCRUCB` with two more deviations, so an arm that has fallen
-    is left.
+    Here :math:`\hat v` is the forecast and :math:`s` its deviation, :math:`c` the smaller of 1 and twice the highest
+    mean seen, :math:`\sigma_i` the measured noise of the arm or of all arms, whichever is more,
+    :math:`w = \max(1, \lfloor N/2 \rfloor)`, :math:`K` the number of arms, :math:`L` the largest size of a super arm,
+    and :math:`W` Lambert's function. If what an arm may gain has an exponential tail with scale :math:`x`, then
+    :math:`x\,W(m/N)` is the gain at which a probe of :math:`N` more plays is just worth its cost. An index is cut at
+    the upper bound of `HorizonCRUCB` with two more deviations, so an arm that has fallen is left.
+
+    A rise that is seen is pursued: from 16 plays on, an index is at least what the lines of `HorizonCRUCB` promise when
+    they are lowered by two deviations.
 
     Every other round may explore: its indices are the bounds of `HorizonCRUCB`, which find arms that rise late. What
     these rounds cost, by the means of the arms that they play, is added up. A round explores only if the loss of all
-    that it could earn would keep the sum below ``budget`` times what the whole run can be expected to earn. So a short
-    run does not explore in this way, and a long one as far as it needs to.
+    that it could earn would keep the sum below a share of what the whole run can be expected to earn. With
+    :math:`r = T \ell/(750 K)` and :math:`\ell` arms per round, the share is ``budget`` times
+    :math:`\min(r^2, 1/\sqrt r)`, and at least a tenth of ``budget``. So a short run hardly explores in this way,
+    because it could not see a rise anyway, and a long run needs a smaller share.
 
     Every arm is played once first. Noise is measured. If the reward is the largest outcome, the arm with the best
     recent average is always chosen. Nothing is proved about this policy: its parts and numbers were chosen by
@@ -54,8 +60,8 @@ class Foresight(BaseArmPolicy):
     Parameters
     ----------
     budget
-        The share of what can be earned that exploring may cost, from 0 to 1. With an unknown horizon it is a share of
-        the rounds so far.
+        The largest share of what a run can earn that exploring may cost, from 0 to 1. With an unknown horizon it is a
+        share of the rounds so far.
     bonus
         The constant C of the bounds in rounds that explore, as in `HorizonCRUCB`.
     ahead
@@ -77,7 +83,7 @@ class Foresight(BaseArmPolicy):
     colour = "#B2182B"
     first_plays = 1
 
-    budget: float = 0.003
+    budget: float = 0.02
     bonus: float = 1.5
     ahead: int | None = None
 
@@ -108,7 +114,8 @@ class Foresight(BaseArmPolicy):
             told=np.zeros((n_units, count + 6)),
             pool=np.zeros(count + 8),
             prior=np.array(weights + belief),
-            spent=np.zeros(8),
+            spent=np.zeros(10),
+            jumps=np.zeros(n_units),
             mean=np.zeros(n_units),
             value=np.full(n_units, np.inf),
             hope=np.full(n_units, np.inf),

@@ -6,7 +6,7 @@ from typing import cast
 
 from rising_bandits import _checks
 from rising_bandits.errors import InputError
-from rising_bandits.policies.horizon_crucb import HorizonCRUCB
+from rising_bandits.policies.foresight import Foresight
 from rising_bandits.policies.policy import MOST_ROUNDS, Policy
 from rising_bandits.problems.base import Problem
 
@@ -39,4 +39,4 @@ def recommended(problem: Problem, horizon: int | None = None) -> Policy:
         raise InputError(f"problem must be a Problem such as ShortestPath(...), got {problem!r}")
     if horizon is not None:
         _checks.integer("horizon", horizon, low=1, limit=MOST_ROUNDS)
-    return HorizonCRUCB()
+    return Foresight()

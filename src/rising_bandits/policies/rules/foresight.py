@@ -20,8 +20,16 @@ DECAY, PATIENCE = 0.5, 0.001
 """How slopes fall in the bounds of exploring rounds (see `HorizonCRUCB`)."""
 MEMORY = 100.0
 """About how many rounds the worth of rounds that do not explore is averaged over."""
-RISE_SCALE, LUCK_SCALE = 0.02, 2.0
-"""How much may still be hidden: a share of the headroom, and a multiple of the variance of the noise."""
+RISE_SCALE, DOUBT_SCALE, LUCK_SCALE = 0.02, 0.25, 4.0
+"""How much may still be hidden: shares of the headroom and of the forecast's deviation, a multiple of the variance."""
+OWN_NOISE = 4.0
+"""How many steps of an arm's own the noise of all arms is worth in the measure of the arm's noise."""
+TYPICAL = 750.0
+"""The rounds per arm of a run that may use its whole budget. Shorter and longer runs may use a share of it."""
+LEAST_SHARE = 0.1
+"""The share of the budget that every run may use."""
+ENOUGH, CERTAIN = 16, 2.0
+"""From how many plays on a rise counts as seen, and by how many deviations its line is lowered first."""
 CAUTION = 2.0
 """How many deviations a forecast may be above the upper bound before the bound takes its place."""
 # Before the first play: mean and deviation of levels and of rises, and how many arms this belief is worth.
@@ -30,7 +38,7 @@ WORTH_SHAPES, WORTH_LEVELS, WORTH_RISES = 1.0, 2.0, 1.0
 SURE = 8.0
 """After this many plays an arm counts in full for the shapes of the others."""
 # The places in `spent`.
-COST, WORTH, COUNT, EXPLORES, ROUNDS, SUM, FIRST, TOP = range(8)
+COST, WORTH, COUNT, EXPLORES, ROUNDS, SUM, FIRST, TOP, ARMS, SEEN = range(10)
 
 
 class Foresee(NamedTuple):
@@ -57,7 +65,10 @@ class Foresee(NamedTuple):
     """What is believed of a new unit: see `shapes.weigh`."""
     spent: Floats
     """Numbers of the run so far: what exploring has cost; the worth of other rounds, and how many count for it; whether
-    the last round explored; rounds; the worth of the last round; whether it had a first play; the highest mean."""
+    the last round explored; rounds; the worth of the last round; whether it had a first play; the highest mean; arms
+    per other round; arms of the last round."""
+    jumps: Floats
+    """Per unit: half the sum of squared steps."""
     mean: Floats
     """The mean of the newer half of each unit's outcomes."""
     value: Floats
@@ -96,6 +107,7 @@ class Foresee(NamedTuple):
             self.told,
             self.pool,
             self.prior,
+            self.jumps,
             self.mean,
         )
         if not all(np.isfinite(part).all() for part in (*arrays, self.noise, self.spent)):
@@ -104,7 +116,7 @@ class Foresee(NamedTuple):
             raise InputError("state holds indices that are not numbers")
         if (self.noise < 0.0).any() or self.noise[2] == 0.0 or (self.totals[:, [0, 2]] < 0.0).any():
             raise InputError("state holds a measure of noise or a count below 0")
-        if (self.totals[:, 2] > self.plays).any() or (self.spent < 0.0).any():
+        if (self.totals[:, 2] > self.plays).any() or (self.spent < 0.0).any() or (self.jumps < 0.0).any():
             raise InputError("state holds more outcomes than plays, or a cost below 0")
         if (self.lines[..., 2] < 0.0).any() or ((self.lines[..., 2] > 0.0) & (self.lines[..., 2] < 2.0)).any():
             raise InputError("state holds lines through fewer than two plays")
@@ -134,7 +146,9 @@ def _explores(state: Foresee) -> bool:
     if state.largest:
         return True
     rounds = float(state.horizon) if state.horizon > 0 else spent[ROUNDS]
-    afford = state.budget * rounds * spent[WORTH] - spent[COST] >= spent[WORTH]
+    each = rounds * spent[ARMS] / (TYPICAL * state.plays.size)
+    share = max(LEAST_SHARE, min(each * each, 1.0 / math.sqrt(max(each, 1e-9))))
+    afford = state.budget * share * rounds * spent[WORTH] - spent[COST] >= spent[WORTH]
     return bool(afford and int(spent[ROUNDS]) % 2 == 1)
 
 
@@ -208,12 +222,15 @@ def _tick(state: Foresee) -> None:
     if spent[FIRST] == 0.0 and spent[ROUNDS] > 0.0:
         # What the last round was worth is known now.
         if spent[EXPLORES] > 0.0:
-            spent[COST] += max(0.0, spent[WORTH] - spent[SUM])
+            # Per arm, because a chain that fails early has fewer plays.
+            spent[COST] += max(0.0, spent[WORTH] - spent[ARMS] * spent[SUM] / max(1.0, spent[SEEN]))
         else:
             spent[COUNT] = min(spent[COUNT] + 1.0, MEMORY)
             spent[WORTH] += (spent[SUM] - spent[WORTH]) / spent[COUNT]
+            spent[ARMS] += (spent[SEEN] - spent[ARMS]) / spent[COUNT]
     spent[EXPLORES] = explores
     spent[SUM] = 0.0
+    spent[SEEN] = 0.0
     spent[FIRST] = 0.0
     spent[ROUNDS] += 1.0
     rounds = int(spent[ROUNDS])
@@ -231,12 +248,14 @@ def _update(state: Foresee, unit: int, outcome: float) -> None:
         spent[FIRST] = 1.0
     else:
         spent[SUM] += state.mean[unit]
+        spent[SEEN] += 1.0
     noise = state.noise
     if plays > 1:
         # The mean of half the squared steps is the variance, even if the arm rises slowly.
         jump = outcome - state.last[unit]
         noise[1] += 0.5 * (jump * jump)
         noise[2] += 1.0
+        state.jumps[unit] += 0.5 * (jump * jump)
         if noise[2] >= noise[3]:
             noise[0] = math.sqrt(noise[1] / noise[2])
             noise[3] = 1.1 * noise[2]
@@ -276,28 +295,43 @@ def lambert(x: float) -> float:
 
 
 @compiled
+def _deviation(state: Foresee, unit: int) -> float:
+    """The noise of a unit: its own where that is more than the noise of all units, as for chances near a half."""
+    pooled = state.noise[0]
+    steps = max(0.0, state.plays[unit] - 1.0)
+    own = math.sqrt((state.jumps[unit] + OWN_NOISE * pooled * pooled) / (steps + OWN_NOISE))
+    return float(max(pooled, own))
+
+
+@compiled
 def _evaluate(state: Foresee, unit: int, now: int) -> tuple[float, float]:
     """The value of a unit with at least one play over the rounds left, and an upper bound on the same."""
     left = max(1, state.horizon - now + 1) if state.horizon > 0 else max(state.ahead, now)
     horizon = float(max(state.horizon, now - 1 + left))
-    sigma = state.noise[0]
-    weigh(state.sums[unit], state.totals[unit], sigma * sigma, state.prior, state.work)
     plays = state.plays[unit]
-    value = forecast(state.work, state.shapes, plays - state.totals[unit, 2], float(left))
+    weigh(state.sums[unit], state.totals[unit], state.noise[0] * state.noise[0], state.prior, state.work)
+    value, doubt = forecast(state.work, state.shapes, plays - state.totals[unit, 2], float(left))
+    sigma = _deviation(state, unit)
+    share = state.size / state.plays.size
     # What one more probe of as many plays as there were may show, weighed against what the probe costs.
-    rise = RISE_SCALE * max(0.0, min(1.0, 2.0 * state.spent[TOP]) - value)
-    luck = LUCK_SCALE * sigma * sigma / math.sqrt(max(1, plays >> 1))
-    value += math.sqrt(rise * rise + luck * luck) * lambert(left / plays)
+    top = min(1.0, 2.0 * state.spent[TOP])
+    rise = RISE_SCALE * max(0.0, top - value)
+    doubt *= DOUBT_SCALE * top
+    hidden = math.sqrt(rise * rise + doubt * doubt) * lambert(left / plays)
+    luck = LUCK_SCALE * sigma * sigma / math.sqrt(max(1, plays >> 1)) * lambert(share * left / plays)
+    value += math.sqrt(hidden * hidden + luck * luck)
     if plays < 2:
         # Nothing bounds a slope yet.
         return value, 2.0
     plays = clock(plays, plays)
-    share = state.size / state.plays.size
     root = math.sqrt(state.constant * math.log1p(share * now * (left / horizon) / plays))
     start = plays + PATIENCE * horizon
     lines = state.lines[unit]
     # An arm that has fallen is above its bound until its forecast follows.
     value = min(value, least_bound(lines, plays, sigma * (root + CAUTION), start, float(left), DECAY, False))
+    if plays >= ENOUGH:
+        # A rise that is seen is pursued, whatever the shapes say.
+        value = max(value, min(1.0, least_bound(lines, plays, -CERTAIN * sigma, start, float(left), DECAY, False)))
     return value, max(value, least_bound(lines, plays, sigma * root, start, float(left), DECAY, False))
 
 

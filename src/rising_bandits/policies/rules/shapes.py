@@ -110,13 +110,26 @@ def weigh(sums: Floats, totals: Floats, variance: float, prior: Floats, out: Flo
 
 
 @compiled
-def forecast(posterior: Floats, shapes: Floats, plays: float, ahead: float) -> float:
-    """The expected mean outcome over the next ``ahead`` plays. Negative rises count as 0, means above 1 as 1."""
+def forecast(posterior: Floats, shapes: Floats, plays: float, ahead: float) -> tuple[float, float]:
+    """The expected mean outcome over the next ``ahead`` plays, and its deviation.
+
+    In the expectation negative rises count as 0 and means above 1 as 1. The deviation comes from what is unknown about
+    the shape and about the rise that is still to come.
+    """
     expected = 0.0
+    first = 0.0
+    second = 0.0
     for shape in range(posterior.shape[0]):
-        mean = posterior[shape, LEVEL]
-        if shape < shapes.shape[0] and posterior[shape, RISE] > 0.0:
+        weight, mean, spread = posterior[shape, WEIGHT], posterior[shape, LEVEL], 0.0
+        hopeful = mean
+        if shape < shapes.shape[0]:
             tau, alpha = shapes[shape, 0], shapes[shape, 1]
-            mean += posterior[shape, RISE] * (area(plays + ahead, tau, alpha) - area(plays, tau, alpha)) / ahead
-        expected += posterior[shape, WEIGHT] * min(1.0, mean)
-    return expected
+            reach = (area(plays + ahead, tau, alpha) - area(plays, tau, alpha)) / ahead
+            mean += posterior[shape, RISE] * reach
+            hopeful += max(0.0, posterior[shape, RISE]) * reach
+            spread = posterior[shape, VAR_RISE] * (reach - height(plays, tau, alpha)) ** 2
+        mean = min(1.0, mean)
+        expected += weight * min(1.0, hopeful)
+        first += weight * mean
+        second += weight * (mean * mean + spread)
+    return expected, math.sqrt(max(0.0, second - first * first))
