@@ -2,7 +2,7 @@
 
 --develop     seeds below 1000 and LCDB data sets with even ids, which policies may be tuned on; otherwise seeds from
               1000 up and odd ids, which they may not
---seeds N     seeds a world; the paper's tasks have one (3 by default)
+--seeds N     seeds of an LCDB task, five times as many of the others; the paper's tasks have one (3 by default)
 --only WORD   only worlds whose name contains this word
 --policy P    only these policies, such as foresight; can be given several times
 --out FILE    also write the table as JSON
@@ -12,28 +12,43 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterator
+import math
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
 import rising_bandits as rb
+from rising_bandits.errors import RisingBanditsError
 from rising_bandits.problems import lcdb
 from rising_bandits.problems.tasks import Task
 
 POLICIES: dict[str, Callable[[Task], rb.policies.Policy]] = {
     "foresight": lambda task: rb.policies.Foresight(),
     "horizon-crucb": lambda task: rb.policies.HorizonCRUCB(),
-    "recent-mean": lambda task: rb.policies.RecentMean(),
     "newer-half": lambda task: rb.policies.NewerHalf(),
-    "sw-cucb": lambda task: rb.policies.SWCUCB(),
+    "recent-mean": lambda task: rb.policies.RecentMean(),
+    "ti-ucb": lambda task: rb.policies.TIUCB(sigma=task.sigma),
+    "successive-halving": lambda task: rb.policies.SuccessiveHalving(),
+    "epsilon-greedy": lambda task: rb.policies.EpsilonGreedy(),
+    "explore-then-commit": lambda task: rb.policies.ExploreThenCommit(),
+    "probe-and-commit": lambda task: rb.policies.ProbeAndCommit(),
+    "rising-ts": lambda task: rb.policies.RisingTS(),
+    "cts": lambda task: rb.policies.CTS(),
     "sw-cts": lambda task: rb.policies.SWCTS(),
     "cucb": lambda task: rb.policies.CUCB(),
+    "sw-cucb": lambda task: rb.policies.SWCUCB(),
+    "glr-cucb": lambda task: rb.policies.GLRCUCB(),
+    "escb": lambda task: rb.policies.ESCB(),
+    "cure-ucb": lambda task: rb.policies.CureUCB(sigma=task.sigma),
+    "r-less-ucb": lambda task: rb.policies.RLessUCB(sigma=task.sigma),
     "crucb": lambda task: rb.policies.CRUCB(sigma=task.sigma),
 }
-"""The policies by name. Only CRUCB is told the noise."""
+"""The policies by name. Those with a parameter sigma are told the noise, unless they can measure it."""
 PAPER = ("path-easy", "path-complex", "matching-easy", "matching-complex", "spanning-easy", "spanning-complex", "k-max")
-REAL = ("live-match", "imdb-like@5000", "tool-chain", "two-arms", "drop-once", "antmaze-easy", "antmaze-complex")
+REAL = ("live-match", "imdb-like@5000", "tool-chain", "tool-chain@30000", "antmaze-easy", "antmaze-complex")
+SMALL = ("two-arms", "drop-once", "drop-slowly", "drop-rising", "drop-chain")
 
 
 def worlds(develop: bool, seeds: int) -> Iterator[tuple[str, list[Task], int]]:
@@ -41,16 +56,20 @@ def worlds(develop: bool, seeds: int) -> Iterator[tuple[str, list[Task], int]]:
     ids = [key for key in lcdb.ids() if key % 2 == (0 if develop else 1)]
     for horizon in (200, 1_000, 5_000):
         yield f"lcdb, {horizon} rounds", [lcdb.task(key, horizon) for key in ids], seeds
-    for name in REAL:
+    for name in REAL + SMALL:
         yield name, [rb.tasks.get(name)], 5 * seeds
     for name in PAPER:
         yield name, [rb.tasks.get(name)], 1
 
 
-def lost(task: Task, name: str, seed: int) -> float:
-    """Regret as a share of what the best constant super arm earns, in percent."""
-    run = rb.simulate(task, POLICIES[name](task), horizon=task.horizon, seed=seed)
-    return float(100.0 * run.regret[-1] / rb.optimal_constant(task, task.horizon).total)
+def lost(task: Task, name: str, seeds: Sequence[int]) -> list[float]:
+    """Regret as a share of what the best constant super arm earns, in percent; nothing if the policy cannot play."""
+    best = rb.optimal_constant(task, task.horizon).total
+    try:
+        runs = [rb.simulate(task, POLICIES[name](task), horizon=task.horizon, seed=seed) for seed in seeds]
+    except RisingBanditsError:
+        return []
+    return [float(100.0 * run.regret[-1] / best) for run in runs]
 
 
 def main() -> None:
@@ -62,18 +81,23 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     names = options.policy or list(POLICIES)
+    warnings.simplefilter("ignore", rb.errors.SigmaWarning)
     first = 0 if options.develop else 1_000
     rows = []
-    print(f"{'regret, % of the optimum':26}" + "".join(f"{name:>15}" for name in names))
+    print(f"{'regret, % of the optimum':26}" + "".join(f"{name:>20}" for name in names))
     for world, tasks, seeds in worlds(options.develop, options.seeds):
         if options.only not in world:
             continue
         means = {}
         for name in names:
-            shares = [lost(task, name, first + seed) for task in tasks for seed in range(seeds)]
-            means[name] = float(np.mean(shares))
-        print(f"{world:26}" + "".join(f"{means[name]:15.3f}" for name in names), flush=True)
-        rows += [{"world": world, "policy": name, "lost": round(share, 4)} for name, share in means.items()]
+            shares = [share for task in tasks for share in lost(task, name, range(first, first + seeds))]
+            means[name] = float(np.mean(shares)) if len(shares) == seeds * len(tasks) else math.nan
+        print(f"{world:26}" + "".join(f"{means[name]:20.3f}" for name in names), flush=True)
+        rows += [
+            {"world": world, "policy": name, "lost": round(share, 4)}
+            for name, share in means.items()
+            if not math.isnan(share)
+        ]
     if options.out is not None:
         seeds_said = f"seeds from {first} up, {'even' if options.develop else 'odd'} LCDB ids"
         command = "python bench/decisions.py" + (" --develop" if options.develop else "")

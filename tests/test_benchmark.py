@@ -169,8 +169,13 @@ def test_scores_lines_ranks_and_targets(tmp_path):
     places = [mean for mean, _ in benchmark.ranks(found).values()]
     assert sum(places) == pytest.approx(1 + 2 + 3)
     assert places == sorted(places)
-    judged = {target.text: target for target in benchmark.targets(found)}
-    assert judged["flat: share of horizon-crucb over that of crucb"].held
+    shares = {line.policy: line.mean for line in lines if line.group == "flat"}
+    best = min("crucb", "sw-cucb", key=lambda policy: shares[policy])
+    judged = {target.text: target for target in benchmark.targets(found, "horizon-crucb")}
+    for where, limit in (("flat", 1.2), ("flat, 5000 rounds", 1.5)):
+        target = judged[f"{where}: share of horizon-crucb over that of the best rival ({best})"]
+        assert (target.value, target.limit) == (pytest.approx(shares["horizon-crucb"] / shares[best]), limit)
+    assert benchmark.targets(found) == []
     data = benchmark.as_data(found, {"command": "x"})
     assert len(data["instances"]) == 12
     assert json.loads(json.dumps(data))["policies"] == ["horizon-crucb", "crucb", "sw-cucb"]
@@ -266,16 +271,18 @@ def test_intervals_are_over_draws_and_not_over_instances():
     assert row.half_width == pytest.approx(float(half_width(np.array([0.1, 0.2, 0.6]), 0.95)))
 
 
-def test_the_ratio_to_the_best_baseline_has_an_interval_that_holds_it():
+def test_the_ratio_to_the_best_rival_has_an_interval_that_holds_it():
     rng = np.random.default_rng(0)
     found = []
     for seed in range(30):
         base = rng.uniform(0.01, 0.2)
         for horizon in (10, 20):
             instance = Instance(f"i{seed}-{horizon}", "t", "flat", "path", "none", horizon, seed)
-            found.append(Score(instance, "horizon-crucb", 0, 0.8 * base * rng.uniform(0.8, 1.2)))
+            found.append(Score(instance, "foresight", 0, 0.8 * base * rng.uniform(0.8, 1.2)))
+            found.append(Score(instance, "horizon-crucb(decay=0.0)", 0, 0.1 * base))
             found += [Score(instance, "sw-cucb", 0, base), Score(instance, "crucb", 0, 3 * base)]
-    (target,) = (target for target in targets(found) if "best baseline (sw-cucb)" in target.text)
+    (target,) = (target for target in targets(found) if target.text.startswith("flat:"))
+    assert "best rival (sw-cucb)" in target.text
     assert target.low < target.value < target.high
     assert target.low == pytest.approx(0.8, abs=0.1)
     assert target.held

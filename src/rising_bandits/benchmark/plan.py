@@ -13,12 +13,15 @@ from rising_bandits.problems import recorded
 __all__ = ["FIRST_SEED", "GROUPS", "POLICIES", "Instance", "Planned", "benchmark_plan", "instances", "seeds_of"]
 
 POLICIES = (
+    "foresight",
     "horizon-crucb",
-    "horizon-crucb(decay=0.0)",
     "crucb",
     "crucb(bonus='reference')",
+    "cucb",
+    "cts",
     "sw-cucb",
     "sw-cts",
+    "newer-half",
 )
 """The policies that are compared by default. They act on base arms, so they run on instances of any size."""
 PAPER = (

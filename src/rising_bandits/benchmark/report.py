@@ -239,51 +239,54 @@ def _interval(found: Sequence[Score], ours: str, theirs: str) -> tuple[float, fl
     return float(low), float(high)
 
 
+OWN = ("foresight", "horizon-crucb")
+"""The policies of this library itself, which are no rivals."""
 _FEW = 5
 """The least number of draws for a bootstrap interval."""
 _SIX = tuple(f"{task}-{level}" for task in ("path", "matching", "spanning") for level in ("easy", "complex"))
 
 
-def targets(found: Sequence[Score]) -> list[Target]:
-    """The targets of the policy ``horizon-crucb`` that can be judged from these scores.
+def targets(found: Sequence[Score], ours: str = "foresight") -> list[Target]:
+    """The targets of the recommended policy that can be judged from these scores.
 
-    Each is a ratio of the policy's mean regret, or mean share, to that of another policy, with a limit.
+    Each is a ratio of the policy's mean regret, or mean share, to that of another policy, with a limit. Rivals are all
+    policies but the library's own ones, `OWN`.
 
     Parameters
     ----------
     found
         The scores, as `scores` returns them.
+    ours
+        The label of the policy that is judged.
     """
     regret: dict[tuple[str, str], list[float]] = {}
     for score in found:
         regret.setdefault((score.instance.name, score.policy), []).append(score.regret)
     means = {key: float(np.mean(values)) for key, values in regret.items()}
     judged = []
-    for policy, limit, names in (
-        ("horizon-crucb", 1 / 30, _SIX),
-        ("horizon-crucb", 1 / 2, ("k-max",)),
-        ("horizon-crucb(decay=0.0)", 1 / 10, _SIX),
-    ):
-        for name in names:
-            if (name, policy) in means and (name, "crucb") in means:
-                text = f"{name}: regret of {policy} over that of crucb"
-                judged.append(Target(text, means[name, policy] / means[name, "crucb"], limit))
-    shares: dict[str, dict[str, float]] = {}
-    for line in lines(found, lambda instance: None if instance.group in FIXED else instance.group):
-        shares.setdefault(line.group, {})[line.policy] = line.mean
-    for family, row in shares.items():
-        others = {policy: value for policy, value in row.items() if not policy.startswith("horizon-crucb")}
-        if "horizon-crucb" in row and others:
-            best = min(others, key=lambda policy: others[policy])
-            text = f"{family}: share of horizon-crucb over that of the best baseline ({best})"
-            mine = [score for score in found if score.instance.group == family]
-            judged.append(
-                Target(text, row["horizon-crucb"] / others[best], 1.5, *_interval(mine, "horizon-crucb", best))
-            )
-            if "crucb" in others:
-                text = f"{family}: share of horizon-crucb over that of crucb"
-                judged.append(Target(text, row["horizon-crucb"] / others["crucb"], 1.0))
+    for name in (*_SIX, "k-max"):
+        if (name, ours) in means and (name, "crucb") in means:
+            text = f"{name}: regret of {ours} over that of crucb"
+            limit = 1 / 30 if name == "k-max" else 1 / 80
+            judged.append(Target(text, means[name, ours] / means[name, "crucb"], limit))
+    for family in dict.fromkeys(score.instance.group for score in found if score.instance.group not in FIXED):
+        mine = [score for score in found if score.instance.group == family]
+        judged += _beside_the_best(mine, ours, family, 1.2)
+        for horizon in sorted({score.instance.horizon for score in mine}):
+            there = [score for score in mine if score.instance.horizon == horizon]
+            judged += _beside_the_best(there, ours, f"{family}, {horizon} rounds", 1.5)
     return judged
+
+
+def _beside_the_best(found: Sequence[Score], ours: str, where: str, limit: float) -> list[Target]:
+    """The share of our policy over that of the best rival on some instances; nothing if there is no rival."""
+    shares = {line.policy: line.mean for line in lines(found, lambda instance: where)}
+    rivals = {policy: share for policy, share in shares.items() if policy.partition("(")[0] not in OWN}
+    if ours not in shares or not rivals:
+        return []
+    best = min(rivals, key=lambda policy: rivals[policy])
+    text = f"{where}: share of {ours} over that of the best rival ({best})"
+    return [Target(text, shares[ours] / rivals[best], limit, *_interval(found, ours, best))]
 
 
 def frontier(found: Sequence[Score]) -> dict[str, tuple[float, float]]:

@@ -36,7 +36,7 @@ def policies(
         list[str] | None,
         typer.Option(
             help="A policy, such as crucb, 'crucb(epsilon=0.25)' or my_module:MyPolicy. Can be given several times. By "
-            "default horizon-crucb and crucb with two settings each, sw-cucb and sw-cts."
+            "default foresight, horizon-crucb, crucb with two settings, and five rivals."
         ),
     ] = None,
     family: Annotated[
@@ -69,7 +69,7 @@ def policies(
     """Compare policies by their regret as a share of the optimum.
 
     The instances are the paper's tasks, two instances of Metelli et al. (2022), recorded AntMaze runs, and random
-    instances. Prints tables by group, mean ranks, and the targets set for horizon-crucb. Writes to --out the runs,
+    instances. Prints tables by group, mean ranks, and the targets of the recommended policy. Writes to --out the runs,
     all numbers as policies.json, and figures as PNG and SVG. Finished runs are not run again.
 
     Example: rising bench policies --quick --out results/bench
