@@ -29,6 +29,7 @@ IMAGES = ROOT / "docs" / "images"
 CURVES = ROOT / "src" / "rising_bandits" / "problems" / "data"
 SUMMARY = ROOT / "src" / "rising_bandits" / "reproduction" / "data" / "antmaze.npz"
 MORE = (
+    "foresight",
     "program-crucb",
     "crucb(upward=True)",
     "horizon-crucb",
@@ -36,7 +37,7 @@ MORE = (
     "crucb(sigma=0.02)",
     "crucb(epsilon=0.125, sigma=0.02)",
 )
-"""Policies that are replayed beside the paper's: the authors' rule, the library's own, and the printed formula with
+"""Policies that are replayed beside the paper's: the library's own, the authors' rule, and the printed formula with
 the window of the paper's other experiments and with a noise level near the true one."""
 
 
