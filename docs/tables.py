@@ -7,6 +7,7 @@ Each function returns a list of records, which the directive shows like those of
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -126,3 +127,66 @@ def concentration() -> Records:
         }
         for place in (0, 6, 12, 18, 23)
     ]
+
+
+def _lost_everywhere() -> Records:
+    """What every policy loses on every world of ``bench/decisions.py``."""
+    return list(json.loads((DATA / "decisions.json").read_text(encoding="utf-8"))["worlds"])
+
+
+def _lost(*worlds: str) -> Records:
+    """What every policy loses on some worlds, the best policy of the first one first."""
+    rows = _lost_everywhere()
+    first = {row["policy"]: row["lost"] for row in rows if row["world"] == worlds[0]}
+    order = sorted(dict.fromkeys(row["policy"] for row in rows), key=lambda policy: first.get(policy, math.inf))
+    found = {(row["world"], row["policy"]): row["lost"] for row in rows}
+    return [
+        {"policy": policy, "world": world, "lost": found.get((world, policy))}
+        for policy in order
+        for world in worlds
+        if any((one, policy) in found for one in worlds)
+    ]
+
+
+def decisions_lcdb() -> Records:
+    """What policies lose on real learning curves."""
+    return _lost("lcdb, 1000 rounds", "lcdb, 200 rounds", "lcdb, 5000 rounds")
+
+
+def decisions_noisy() -> Records:
+    """What policies lose on recorded worlds, and on worlds with outcomes of 0 and 1."""
+    return _lost("live-match", "imdb-like@5000", "tool-chain", "tool-chain@30000", "antmaze-easy", "antmaze-complex")
+
+
+def decisions_falls() -> Records:
+    """What policies lose where arms fall, and on two flat arms."""
+    return _lost("drop-once", "drop-slowly", "drop-rising", "drop-chain", "two-arms")
+
+
+def _targets(file: str) -> Records:
+    return list(json.loads((DATA / file).read_text(encoding="utf-8"))["targets"])
+
+
+def fractions_of_crucb() -> Records:
+    """The regret of the recommended policy on the paper's tasks, as a fraction of CRUCB's."""
+    return [
+        {"task": target["text"].partition(":")[0], "fraction": f"1 / {1 / target['value']:.0f}"}
+        for target in _targets("tasks.json")
+    ]
+
+
+def beside_best_rivals() -> Records:
+    """The recommended policy beside the best rival, for each family of random curves and at each horizon alone."""
+    made = []
+    for target in _targets("random.json"):
+        where, _, words = target["text"].partition(":")
+        made.append(
+            {
+                "where": where,
+                "rival": words.rpartition("(")[2].rstrip(")"),
+                "ratio": f"{target['value']:.2f}",
+                "interval": "–" if target["low"] is None else f"{target['low']:.2f} to {target['high']:.2f}",
+                "wanted": f"at most {target['limit']:g}",
+            }
+        )
+    return made

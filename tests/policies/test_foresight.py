@@ -15,7 +15,7 @@ import rising_bandits as rb
 from rising_bandits.policies.foresight import Foresight
 from rising_bandits.policies.rules.foresight import COST, _deviation, lambert
 from rising_bandits.policies.rules.prefix_sums import make_sums, newer_half, push, step_of
-from rising_bandits.policies.rules.shapes import VAR_RISE, WEIGHT, area, forecast, height, weigh
+from rising_bandits.policies.rules.shapes import VAR_RISE, WEIGHT, area, forecast, height, take_block, weigh
 
 
 @pytest.mark.parametrize(("tau", "alpha"), [(8.0, 0.3), (8.0, 1.0), (512.0, 3.0)])
@@ -208,3 +208,21 @@ def test_a_rise_that_is_seen_is_pursued():
     task = rb.Task("commute", problem, (known, known, learnt, learnt), 1_500, rb.curves.Gaussian(0.05))
     shares = [rb.simulate(task, Foresight(), horizon=1_500, seed=seed).plays[2] / 1_500 for seed in range(10)]
     assert min(shares) > 0.8
+
+
+@pytest.mark.parametrize("outcome", [0.9, 1.0])
+def test_an_arm_without_noise_stays_a_number_for_a_million_plays(outcome):
+    """Shapes that have settled are hardly told from a flat one, and rounding must not divide by 0."""
+    policy = Foresight()
+    policy.start(rb.problems.TopK(2, k=1), horizon=1_000_000, rng=0)
+    sums, totals, out = policy._rule.sums[0], policy._rule.totals[0], policy._rule.work
+    plays = 0.0
+    for power in range(21):
+        count = 2.0**power
+        plays += count
+        take_block(policy._rule.shapes, sums, totals, plays, count, count * outcome)
+        weigh(sums, totals, 0.0, policy._rule.prior, out)
+        assert np.isfinite(out).all()
+        value, deviation = forecast(out, policy._rule.shapes, plays, 1_000.0)
+        assert value == pytest.approx(outcome, abs=0.01 if plays > 100.0 else 0.2)
+        assert 0.0 <= deviation < 0.3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -60,8 +61,10 @@ def plot_ranks(data: dict[str, Any], path: Path) -> list[Path]:
         return save(drawing, path)
 
 
-def draw_frontier(axes: Any, points: dict[str, Any]) -> None:
-    """Draw each policy as a point: its regret on the paper's tasks against its regret on benign families.
+def draw_frontier(
+    axes: Any, points: dict[str, Any], across: str = "the paper's tasks", up: str = "benign families"
+) -> None:
+    """Draw each policy as a point: its regret on one kind of instances against its regret on another kind.
 
     Lower left is better. A dotted line joins the policies that no other policy beats on both axes.
 
@@ -71,6 +74,8 @@ def draw_frontier(axes: Any, points: dict[str, Any]) -> None:
         The matplotlib axes to draw on.
     points
         For each policy its two mean shares, as `benchmark.frontier` returns them.
+    across, up
+        What the two kinds of instances are called.
     """
     for label, (paper, benign) in points.items():
         axes.scatter(100 * paper, 100 * benign, color=_hue(label), s=36, zorder=3)
@@ -89,8 +94,8 @@ def draw_frontier(axes: Any, points: dict[str, Any]) -> None:
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axis.set_minor_formatter(NullFormatter())
     axes.margins(0.12)
-    axes.set_xlabel("regret on the paper's tasks (% of the optimum)")
-    axes.set_ylabel("regret on benign families (% of the optimum)")
+    axes.set_xlabel(f"regret on {across} (% of the optimum)")
+    axes.set_ylabel(f"regret on {up} (% of the optimum)")
     _name_points(axes, points)
 
 
@@ -131,7 +136,9 @@ def _name_points(axes: Any, points: dict[str, Any]) -> None:
         )
 
 
-def plot_frontier(data: dict[str, Any], path: Path) -> list[Path]:
+def plot_frontier(
+    data: dict[str, Any], path: Path, across: str = "the paper's tasks", up: str = "benign families"
+) -> list[Path]:
     """Write the figure that `draw_frontier` draws as PNG and SVG.
 
     Parameters
@@ -140,6 +147,8 @@ def plot_frontier(data: dict[str, Any], path: Path) -> list[Path]:
         A result of the benchmark, as `benchmark.as_data` returns it. Its ``frontier`` must not be empty.
     path
         The file to write; its suffix is replaced by ``.png`` and by ``.svg``.
+    across, up
+        What the two kinds of instances are called.
 
     Returns
     -------
@@ -147,7 +156,7 @@ def plot_frontier(data: dict[str, Any], path: Path) -> list[Path]:
         The PNG file and the SVG file.
     """
     with figure(8.4, 4.2) as (drawing, axes):
-        draw_frontier(axes, data["frontier"])
+        draw_frontier(axes, data["frontier"], across, up)
         return save(drawing, path)
 
 
@@ -195,8 +204,8 @@ def draw_map(axes: Any, data: dict[str, Any], mine: str | None = None) -> None:
             best = min(cell, key=lambda policy: cell[policy])
             colour = look(best).colour
             axes.add_patch(_square(column, row, colour))
-            # The name of a policy with parameters is long, so the parameters go on a line of their own.
-            name = title(best).replace(" (", "\n(")
+            # Parameters go on a line of their own, and so does the rest of a long name.
+            name = "\n".join(textwrap.fill(part, 16) for part in title(best).replace(" (", "\n(").splitlines())
             beside = mine in cell and best != mine
             text = f"{name}\n{cell[best]:.1%}"
             middle = row - 0.13 if beside else row

@@ -92,7 +92,8 @@ def weigh(sums: Floats, totals: Floats, variance: float, prior: Floats, out: Flo
     for shape in range(shapes):
         a01, a11 = sums[shape, 0] / noise, 1.0 / v1 + sums[shape, 1] / noise
         r1 = m1 / v1 + sums[shape, 2] / noise
-        det = a00 * a11 - a01 * a01
+        # It is never less than this, but rounding may lose it where a shape has settled.
+        det = max(a00 * a11 - a01 * a01, a00 / v1)
         level, rise = (a11 * r0 - a01 * r1) / det, (a00 * r1 - a01 * r0) / det
         evidence = prior[shape] - 0.5 * math.log(det * v0 * v1) + 0.5 * (level * r0 + rise * r1)
         evidence -= 0.5 * (m0 * m0 / v0 + m1 * m1 / v1)
