@@ -53,6 +53,13 @@ class Grant:
     def allows(self, right: str, study: str | None = None) -> bool:
         """Whether it allows something with a study; without a study: whether it allows it with every study.
 
+        Parameters
+        ----------
+        right
+            What is to be done, one of `RIGHTS`.
+        study
+            The name of the study.
+
         >>> grant = Grant("router", frozenset({"routes"}), frozenset({"ask"}))
         >>> grant.allows("ask", "routes"), grant.allows("ask", "team"), grant.allows("tell", "routes")
         (True, False, False)
@@ -60,7 +67,13 @@ class Grant:
         return right in self.rights and (ALL in self.studies or (study is not None and study in self.studies))
 
     def sees(self, study: str) -> bool:
-        """Whether it allows anything with a study. Other studies do not exist for it."""
+        """Whether it allows anything with a study. Other studies do not exist for it.
+
+        Parameters
+        ----------
+        study
+            The name of the study.
+        """
         return ALL in self.studies or study in self.studies
 
 
@@ -110,7 +123,13 @@ class Tokens:
         return self._needed
 
     def grant(self, token: str) -> Grant | None:
-        """What a token allows; None if it is not known. The time that this takes says nothing about the tokens."""
+        """What a token allows; None if it is not known. The time that this takes says nothing about the tokens.
+
+        Parameters
+        ----------
+        token
+            The token as a client sent it.
+        """
         self._refresh()
         given = digest(token)
         found = None

@@ -79,6 +79,11 @@ class Scale(ABC):
     def unchanged(self, outcomes: Iterable[Any]) -> bool:
         """Whether all of these are floats in [0, 1] and their own values. False if that is not clear at once.
 
+        Parameters
+        ----------
+        outcomes
+            Outcomes of whatever kind, as they were told.
+
         >>> UNIT.unchanged([0.5, 0.75]), UNIT.unchanged([0.5, 7.0]), Range(0, 200).unchanged([0.5])
         (True, False, False)
         """
@@ -86,6 +91,11 @@ class Scale(ABC):
 
     def clips(self, outcome: float) -> bool:
         """Whether an outcome is outside the domain of a scale that clips.
+
+        Parameters
+        ----------
+        outcome
+            The outcome in the unit of the scale.
 
         >>> Range(0, 200, unit="ms", clip=True).clips(350.0)
         True
