@@ -153,9 +153,14 @@ def decisions_lcdb() -> Records:
     return _lost("lcdb, 1000 rounds", "lcdb, 200 rounds", "lcdb, 5000 rounds")
 
 
+def decisions_recorded() -> Records:
+    """What policies lose on worlds that replay recorded runs."""
+    return _lost("live-match", "antmaze-easy", "antmaze-complex")
+
+
 def decisions_noisy() -> Records:
-    """What policies lose on recorded worlds, and on worlds with outcomes of 0 and 1."""
-    return _lost("live-match", "imdb-like@5000", "tool-chain", "tool-chain@30000", "antmaze-easy", "antmaze-complex")
+    """What policies lose on worlds with outcomes of 0 and 1."""
+    return _lost("imdb-like@5000", "tool-chain", "tool-chain@30000")
 
 
 def decisions_falls() -> Records:
