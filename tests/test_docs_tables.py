@@ -176,3 +176,14 @@ def test_the_guide_to_policies_says_what_its_files_say(tables):
         if row["group"] == "flat"
     }
     assert max(flat["cts"], flat["newer-half"]) < flat["foresight"]
+
+
+def test_the_parts_of_horizon_crucb_are_worth_what_the_page_says():
+    points = json.loads((DATA / "variants.json").read_text(encoding="utf-8"))["frontier"]
+    usual = points["horizon-crucb"]
+    assert all(ours < theirs for ours, theirs in zip(points["horizon-crucb(decay=0.7)"], usual, strict=True))
+    for smaller in ("horizon-crucb(bonus=1.0)", "horizon-crucb(decay=1.0)"):
+        assert points[smaller][1] < usual[1]
+    assert points["horizon-crucb(decay=1.0)"][0] > 10 * usual[0]
+    assert 1.8 < points["horizon-crucb(bonus='proved')"][1] / usual[1] < 2.5
+    assert points["horizon-crucb(windows=1)"][1] > 1.5 * usual[1]
