@@ -160,6 +160,7 @@ def test_the_guide_to_policies_says_what_its_files_say(tables):
         assert 0.4 < lost[world, "foresight"] / lost[world, "horizon-crucb"] < 0.67
     assert least("tool-chain") == "sw-cucb"
     assert least("tool-chain@30000") == "foresight"
+    assert least("antmaze-complex") == "newer-half"
     assert least("drop-rising") == least("drop-chain") == "sw-cucb"
     shares = {
         (row["group"], row["policy"]): row["mean"]
