@@ -2,7 +2,7 @@
 
 --develop     seeds below 1000 and LCDB data sets with even ids, which policies may be tuned on; otherwise seeds from
               1000 up and odd ids, which they may not
---seeds N     seeds of an LCDB task, five times as many of the others; the paper's tasks have one (3 by default)
+--seeds N     seeds of an LCDB task, ten times as many of the others; the paper's tasks have one (3 by default)
 --only WORD   only worlds whose name contains this word
 --policy P    only these policies, such as foresight; can be given several times
 --out FILE    also write the table as JSON
@@ -57,7 +57,7 @@ def worlds(develop: bool, seeds: int) -> Iterator[tuple[str, list[Task], int]]:
     for horizon in (200, 1_000, 5_000):
         yield f"lcdb, {horizon} rounds", [lcdb.task(key, horizon) for key in ids], seeds
     for name in REAL + SMALL:
-        yield name, [rb.tasks.get(name)], 5 * seeds
+        yield name, [rb.tasks.get(name)], 10 * seeds
     for name in PAPER:
         yield name, [rb.tasks.get(name)], 1
 

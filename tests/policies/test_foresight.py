@@ -15,13 +15,16 @@ import rising_bandits as rb
 from rising_bandits.policies.foresight import Foresight
 from rising_bandits.policies.rules.foresight import COST, _deviation, lambert
 from rising_bandits.policies.rules.prefix_sums import make_sums, newer_half, push, step_of
-from rising_bandits.policies.rules.shapes import VAR_RISE, WEIGHT, area, forecast, height, take_block, weigh
+from rising_bandits.policies.rules.shapes import VAR_RISE, WEIGHT, forecast, height, outlook, take_block, weigh
 
 
 @pytest.mark.parametrize(("tau", "alpha"), [(8.0, 0.3), (8.0, 1.0), (512.0, 3.0)])
-def test_the_area_under_a_shape(tau, alpha):
-    whole, _ = quad(lambda n: height(n, tau, alpha), 0.0, 300.0)
-    assert area(300.0, tau, alpha) == pytest.approx(whole, rel=1e-9)
+@pytest.mark.parametrize(("plays", "ahead"), [(0.0, 300.0), (40.0, 1.0), (5_000.0, 100_000.0)])
+def test_the_mean_of_a_shape_ahead(tau, alpha, plays, ahead):
+    whole, _ = quad(lambda n: 1.0 - (1.0 + n / tau) ** -alpha, plays, plays + ahead, limit=200)
+    mean, now = outlook(plays, ahead, tau, alpha)
+    assert mean == pytest.approx(whole / ahead, rel=1e-7)
+    assert now == height(plays, tau, alpha) == pytest.approx(1.0 - (1.0 + plays / tau) ** -alpha, rel=1e-12)
 
 
 def dense(outcomes, tau, alpha, sigma, prior):
@@ -88,6 +91,34 @@ def test_asking_changes_nothing():
             policy.observe(arms, outcomes)
     assert one.indices().tolist() == two.indices().tolist()
     assert one.select().tolist() == two.select().tolist()
+
+
+@pytest.mark.parametrize("scale", [0.2, 1.0])
+def test_when_a_forecast_is_made_does_not_matter(scale):
+    """Outcomes wait in blocks. A policy that was asked in every round decides as one that starts from its state."""
+    policy = Foresight()
+    policy.start(rb.problems.TopK(4, k=2), horizon=4_000, rng=0)
+    rng = np.random.default_rng(8)
+    for number in range(1, 1_201):
+        arms = policy.select()
+        mean = 0.2 + 0.15 * arms + 0.2 * (1.0 - np.exp(-number / 300.0))
+        policy.observe(arms, scale * np.clip(mean + 0.1 * rng.standard_normal(2), 0.0, 1.0))
+        if number % 40 == 7:
+            other = Foresight.from_state(policy.state())
+            other._rule.stamp[:] = -1
+            assert other.indices().tolist() == policy.indices().tolist()
+
+
+def test_a_state_without_waiting_steps_can_be_read():
+    """Older versions did not keep them."""
+    policy = Foresight()
+    policy.start(rb.problems.TopK(3, k=1), horizon=500, rng=0)
+    for _ in range(100):
+        policy.observe(policy.select(), [0.4])
+    state = {name: part for name, part in policy.state().items() if name != "checksum"}
+    del state["rule"]["waiting"]
+    older = Foresight.from_state({**state, "version": 1})
+    assert older.indices().tolist() == policy.indices().tolist()
 
 
 def test_exploring_costs_what_the_budget_allows():

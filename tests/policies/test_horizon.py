@@ -197,7 +197,7 @@ def test_the_index_is_the_equation(kind, n, ratio, decay, patience, windows, sig
 def test_the_clock_is_never_late_by_more_than_a_64th():
     for t in range(1, 3_000):
         for scale in (t, min(t, 3_000 - t + 1)):
-            assert t - scale / 64 <= clock(t, scale) <= t
+            assert t - scale / 64 <= clock(t, scale, 6) <= t
 
 
 @pytest.mark.parametrize(

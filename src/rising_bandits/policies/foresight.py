@@ -34,10 +34,10 @@ class Foresight(BaseArmPolicy):
     .. math::
 
         \hat v + \sqrt{\left((0.02\,(c - \hat v)^+)^2 + (0.25\,c\,s)^2\right) W(m/N)^2
-        + \left((4\sigma_i^2/\sqrt{w})\,W(m L/(K N))\right)^2}.
+        + \left((b\sigma_i^2/\sqrt{w})\,W(m L/(K N))\right)^2}.
 
     Here :math:`\hat v` is the forecast and :math:`s` its deviation, :math:`c` the smaller of 1 and twice the highest
-    mean seen, :math:`\sigma_i` the measured noise of the arm or of all arms, whichever is more,
+    mean seen, :math:`\sigma_i` the measured noise of the arm or of all arms, whichever is more, :math:`b` is ``luck``,
     :math:`w = \max(1, \lfloor N/2 \rfloor)`, :math:`K` the number of arms, :math:`L` the largest size of a super arm,
     and :math:`W` Lambert's function. If what an arm may gain has an exponential tail with scale :math:`x`, then
     :math:`x\,W(m/N)` is the gain at which a probe of :math:`N` more plays is just worth its cost. An index is cut at
@@ -50,7 +50,7 @@ class Foresight(BaseArmPolicy):
     these rounds cost, by the means of the arms that they play, is added up. A round explores only if the loss of all
     that it could earn would keep the sum below a share of what the whole run can be expected to earn. With
     :math:`r = T \ell/(750 K)` and :math:`\ell` arms per round, the share is ``budget`` times
-    :math:`\min(r^2, 1/\sqrt r)`, and at least a tenth of ``budget``. So a short run hardly explores in this way,
+    :math:`\min(r^4, 1/\sqrt r)`, and at least a twentieth of ``budget``. So a short run hardly explores in this way,
     because it could not see a rise anyway, and a long run needs a smaller share.
 
     Every arm is played once first. Noise is measured. If the reward is the largest outcome, the arm with the best
@@ -64,6 +64,9 @@ class Foresight(BaseArmPolicy):
         share of the rounds so far.
     bonus
         The constant C of the bounds in rounds that explore, as in `HorizonCRUCB`.
+    luck
+        How much is to be tried because of noise. More of it finds out more about arms with outcomes of 0 and 1, and
+        costs more where nothing is to be found.
     ahead
         A number makes the policy ignore the horizon. The rounds left are then assumed to be as many as the rounds so
         far, and at least ``ahead``. None uses the horizon, or 100 000 as ``ahead`` if there is no horizon.
@@ -85,15 +88,17 @@ class Foresight(BaseArmPolicy):
 
     budget: float = 0.02
     bonus: float = 1.5
+    luck: float = 4.0
     ahead: int | None = None
 
     @classmethod
     def examples(cls) -> list[dict[str, Any]]:
-        return [{}, {"budget": 0.2, "bonus": 2.0, "ahead": 200}]
+        return [{}, {"budget": 0.2, "bonus": 2.0, "luck": 2.0, "ahead": 200}]
 
     def __post_init__(self) -> None:
         self.budget = _checks.number("budget", self.budget, low=0.0, high=1.0)
         self.bonus = _checks.number("bonus", self.bonus, low=0.0)
+        self.luck = _checks.number("luck", self.luck, low=0.0)
         if self.ahead is not None:
             self.ahead = _checks.integer("ahead", self.ahead, low=1, limit=10**12)
 
@@ -116,6 +121,7 @@ class Foresight(BaseArmPolicy):
             prior=np.array(weights + belief),
             spent=np.zeros(10),
             jumps=np.zeros(n_units),
+            waiting=np.zeros(n_units),
             mean=np.zeros(n_units),
             value=np.full(n_units, np.inf),
             hope=np.full(n_units, np.inf),
@@ -125,6 +131,7 @@ class Foresight(BaseArmPolicy):
             ahead=AHEAD if self.ahead is None else self.ahead,
             constant=float(self.bonus),
             budget=float(self.budget),
+            luck=float(self.luck),
             size=problem.oracle.max_size,
             largest=problem.reward.name == "max",
         )

@@ -222,7 +222,10 @@ def load_rule(rule: Any, saved: Saved) -> Any:
     """A fresh state of the same rule, filled with what was dumped."""
     plays = load_plays(saved, rule.plays.size)
     changes: dict[str, Any] = {}
+    since: frozenset[str] = getattr(rule, "since", frozenset())
     for name, value in rule._asdict().items():
+        if name in since and name not in saved.data:
+            continue
         if isinstance(value, Rings):
             parts = saved.part(name)
             changes[name] = load_rings(parts.array("capacity", plays), parts.row("held", np.float64), plays)

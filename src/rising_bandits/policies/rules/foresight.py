@@ -20,18 +20,23 @@ DECAY, PATIENCE = 0.5, 0.001
 """How slopes fall in the bounds of exploring rounds (see `HorizonCRUCB`)."""
 MEMORY = 100.0
 """About how many rounds the worth of rounds that do not explore is averaged over."""
-RISE_SCALE, DOUBT_SCALE, LUCK_SCALE = 0.02, 0.25, 4.0
-"""How much may still be hidden: shares of the headroom and of the forecast's deviation, a multiple of the variance."""
+RISE_SCALE, DOUBT_SCALE = 0.02, 0.25
+"""How much may still be hidden: shares of the headroom and of the forecast's deviation."""
 OWN_NOISE = 4.0
 """How many steps of an arm's own the noise of all arms is worth in the measure of the arm's noise."""
 TYPICAL = 750.0
 """The rounds per arm of a run that may use its whole budget. Shorter and longer runs may use a share of it."""
-LEAST_SHARE = 0.1
+LEAST_SHARE = 0.05
 """The share of the budget that every run may use."""
 ENOUGH, CERTAIN = 16, 2.0
 """From how many plays on a rise counts as seen, and by how many deviations its line is lowered first."""
 CAUTION = 2.0
 """How many deviations a forecast may be above the upper bound before the bound takes its place."""
+ROUND_PARTS, BLOCK_PARTS = 4, 1
+"""How finely time is cut. Forecasts are made for rounds rounded to a 16th (see `clock`). Outcomes of an arm wait until
+they are a 16th of its plays or more; of the first 32 plays, none waits."""
+NEWS = 1.05
+"""The highest mean is updated when it has grown by this factor."""
 # Before the first play: mean and deviation of levels and of rises, and how many arms this belief is worth.
 LEVELS, RISES = (0.5, 0.5), (0.2, 0.3)
 WORTH_SHAPES, WORTH_LEVELS, WORTH_RISES = 1.0, 2.0, 1.0
@@ -68,7 +73,9 @@ class Foresee(NamedTuple):
     the last round explored; rounds; the worth of the last round; whether it had a first play; the highest mean; arms
     per other round; arms of the last round."""
     jumps: Floats
-    """Per unit: half the sum of squared steps."""
+    """Per unit: half the sum of squared steps between the outcomes in ``sums``."""
+    waiting: Floats
+    """The same for the outcomes that are not there yet."""
     mean: Floats
     """The mean of the newer half of each unit's outcomes."""
     value: Floats
@@ -82,6 +89,8 @@ class Foresee(NamedTuple):
     ahead: int
     constant: float
     budget: float
+    luck: float
+    """How much may still be hidden by noise: a multiple of its variance."""
     size: int
     """The largest size of a super arm."""
     largest: bool
@@ -97,6 +106,11 @@ class Foresee(NamedTuple):
         whole = ("shapes", "noise", "pool", "prior", "spent", "work")
         return {**dict.fromkeys(whole, "whole"), "stamp": "none"}
 
+    @property
+    def since(self) -> frozenset[str]:
+        """Arrays that states of older versions lack. They start empty."""
+        return frozenset({"waiting"})
+
     def check(self) -> None:
         arrays = (
             self.sums,
@@ -108,6 +122,7 @@ class Foresee(NamedTuple):
             self.pool,
             self.prior,
             self.jumps,
+            self.waiting,
             self.mean,
         )
         if not all(np.isfinite(part).all() for part in (*arrays, self.noise, self.spent)):
@@ -116,7 +131,11 @@ class Foresee(NamedTuple):
             raise InputError("state holds indices that are not numbers")
         if (self.noise < 0.0).any() or self.noise[2] == 0.0 or (self.totals[:, [0, 2]] < 0.0).any():
             raise InputError("state holds a measure of noise or a count below 0")
-        if (self.totals[:, 2] > self.plays).any() or (self.spent < 0.0).any() or (self.jumps < 0.0).any():
+        if (
+            (self.totals[:, 2] > self.plays).any()
+            or (self.spent < 0.0).any()
+            or (np.minimum(self.jumps, self.waiting) < 0.0).any()
+        ):
             raise InputError("state holds more outcomes than plays, or a cost below 0")
         if (self.lines[..., 2] < 0.0).any() or ((self.lines[..., 2] > 0.0) & (self.lines[..., 2] < 2.0)).any():
             raise InputError("state holds lines through fewer than two plays")
@@ -147,7 +166,7 @@ def _explores(state: Foresee) -> bool:
         return True
     rounds = float(state.horizon) if state.horizon > 0 else spent[ROUNDS]
     each = rounds * spent[ARMS] / (TYPICAL * state.plays.size)
-    share = max(LEAST_SHARE, min(each * each, 1.0 / math.sqrt(max(each, 1e-9))))
+    share = max(LEAST_SHARE, min(each**4, 1.0 / math.sqrt(max(each, 1e-9))))
     afford = state.budget * share * rounds * spent[WORTH] - spent[COST] >= spent[WORTH]
     return bool(afford and int(spent[ROUNDS]) % 2 == 1)
 
@@ -234,7 +253,7 @@ def _tick(state: Foresee) -> None:
     spent[FIRST] = 0.0
     spent[ROUNDS] += 1.0
     rounds = int(spent[ROUNDS])
-    if clock(rounds, rounds) != clock(rounds - 1, rounds - 1):
+    if clock(rounds, rounds, ROUND_PARTS) != clock(rounds - 1, rounds - 1, ROUND_PARTS):
         _believe(state)
         _forget_indices(state)
 
@@ -255,7 +274,7 @@ def _update(state: Foresee, unit: int, outcome: float) -> None:
         jump = outcome - state.last[unit]
         noise[1] += 0.5 * (jump * jump)
         noise[2] += 1.0
-        state.jumps[unit] += 0.5 * (jump * jump)
+        state.waiting[unit] += 0.5 * (jump * jump)
         if noise[2] >= noise[3]:
             noise[0] = math.sqrt(noise[1] / noise[2])
             noise[3] = 1.1 * noise[2]
@@ -267,11 +286,16 @@ def _update(state: Foresee, unit: int, outcome: float) -> None:
     step = step_of(plays)
     push(state.prefix[unit], plays, step, outcome)
     state.mean[unit] = newer_half(state.prefix[unit], plays, step)
-    spent[TOP] = max(spent[TOP], state.mean[unit])
-    if step <= 3 or plays & ((1 << (step - 3)) - 1) == 0:
+    if spent[TOP] < 0.5 and state.mean[unit] > NEWS * spent[TOP]:
+        # Means above a half change nothing, because the headroom ends at 1.
+        spent[TOP] = state.mean[unit]
+        _forget_indices(state)
+    if step <= BLOCK_PARTS or plays & ((1 << (step - BLOCK_PARTS)) - 1) == 0:
         take_block(state.shapes, state.sums[unit], totals, float(plays), totals[2], totals[3])
         totals[2] = 0.0
         totals[3] = 0.0
+        state.jumps[unit] += state.waiting[unit]
+        state.waiting[unit] = 0.0
         if plays > 1:
             fit_windows(state.prefix[unit], plays, step, state.lines[unit])
         _tell(state, unit)
@@ -285,20 +309,30 @@ def lambert(x: float) -> float:
     >>> round(lambert(1.0), 6), round(lambert(1000.0), 6), lambert(0.0)
     (0.567143, 5.249603, 0.0)
     """
-    w = math.log1p(x)
-    if x > 3.0:
-        w = math.log(x) - math.log(math.log(x))
-    for _ in range(5):
-        e = math.exp(w)
-        w -= (w * e - x) / (e * (w + 1.0))
+    if x == 0.0:
+        return 0.0
+    size = math.log1p(x)
+    w = size * (1.0 - math.log1p(size) / (2.0 + size))
+    for _ in range(3):
+        # Newton's method for w + log(w) = log(x).
+        w *= (1.0 + math.log(x / w)) / (1.0 + w)
     return w
+
+
+@compiled
+def _known(state: Foresee, unit: int) -> int:
+    """The plays of a unit whose outcomes its forecast knows.
+
+    A forecast follows from what changes only when it is thrown away. So it is the same whenever it is made.
+    """
+    return int(state.plays[unit] - state.totals[unit, 2])
 
 
 @compiled
 def _deviation(state: Foresee, unit: int) -> float:
     """The noise of a unit: its own where that is more than the noise of all units, as for chances near a half."""
     pooled = state.noise[0]
-    steps = max(0.0, state.plays[unit] - 1.0)
+    steps = max(0.0, _known(state, unit) - 1.0)
     own = math.sqrt((state.jumps[unit] + OWN_NOISE * pooled * pooled) / (steps + OWN_NOISE))
     return float(max(pooled, own))
 
@@ -308,9 +342,9 @@ def _evaluate(state: Foresee, unit: int, now: int) -> tuple[float, float]:
     """The value of a unit with at least one play over the rounds left, and an upper bound on the same."""
     left = max(1, state.horizon - now + 1) if state.horizon > 0 else max(state.ahead, now)
     horizon = float(max(state.horizon, now - 1 + left))
-    plays = state.plays[unit]
+    plays = _known(state, unit)
     weigh(state.sums[unit], state.totals[unit], state.noise[0] * state.noise[0], state.prior, state.work)
-    value, doubt = forecast(state.work, state.shapes, plays - state.totals[unit, 2], float(left))
+    value, doubt = forecast(state.work, state.shapes, float(plays), float(left))
     sigma = _deviation(state, unit)
     share = state.size / state.plays.size
     # What one more probe of as many plays as there were may show, weighed against what the probe costs.
@@ -318,12 +352,11 @@ def _evaluate(state: Foresee, unit: int, now: int) -> tuple[float, float]:
     rise = RISE_SCALE * max(0.0, top - value)
     doubt *= DOUBT_SCALE * top
     hidden = math.sqrt(rise * rise + doubt * doubt) * lambert(left / plays)
-    luck = LUCK_SCALE * sigma * sigma / math.sqrt(max(1, plays >> 1)) * lambert(share * left / plays)
+    luck = state.luck * sigma * sigma / math.sqrt(max(1, plays >> 1)) * lambert(share * left / plays)
     value += math.sqrt(hidden * hidden + luck * luck)
     if plays < 2:
         # Nothing bounds a slope yet.
         return value, 2.0
-    plays = clock(plays, plays)
     root = math.sqrt(state.constant * math.log1p(share * now * (left / horizon) / plays))
     start = plays + PATIENCE * horizon
     lines = state.lines[unit]
@@ -338,7 +371,7 @@ def _evaluate(state: Foresee, unit: int, now: int) -> tuple[float, float]:
 @compiled
 def _now(state: Foresee, t: int) -> int:
     """The round, rounded by `clock`."""
-    return clock(t, t if state.horizon == 0 else max(1, min(t, state.horizon - t + 1)))
+    return clock(t, t if state.horizon == 0 else max(1, min(t, state.horizon - t + 1)), ROUND_PARTS)
 
 
 @indices.register(Foresee)

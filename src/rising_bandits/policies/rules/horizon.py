@@ -15,6 +15,9 @@ from rising_bandits.policies.rules.operations import assume, indices, roomy, upd
 from rising_bandits.policies.rules.prefix_sums import fit_windows, push, step_of
 from rising_bandits.policies.rules.terms import AVERAGE, BONUS, IMPROVEMENT
 
+PARTS = 6
+"""Indices are for rounds and plays rounded to a 64th; see `clock`."""
+
 
 class Outlook(NamedTuple):
     """State of the index: counts, prefix sums, the lines through each unit's windows, and cached indices."""
@@ -69,17 +72,17 @@ class Outlook(NamedTuple):
 
 
 @compiled
-def clock(t: int, scale: int) -> int:
-    """Round ``t`` down to a multiple of the largest power of two that is at most a 64th of ``scale`` (at least 1).
+def clock(t: int, scale: int, parts: int) -> int:
+    """Round ``t`` down to a multiple of the largest power of two that is at most ``scale / 2**parts`` (at least 1).
 
     Rounds are rounded with the number of rounds so far or left as the scale, whichever is less. Plays are rounded with
     themselves as the scale. So an index stays valid for several rounds, which saves time.
 
-    >>> [clock(t, t) for t in (100, 129, 1001, 50_001)], clock(50_001, 500)
-    ([100, 128, 1000, 49664], 50000)
+    >>> [clock(t, t, 6) for t in (100, 129, 1001, 50_001)], clock(50_001, 500, 6), clock(50_001, 900, 4)
+    ([100, 128, 1000, 49664], 50000, 49984)
     """
     bits = 0
-    while scale >> (bits + 7) > 0:
+    while scale >> (bits + parts + 1) > 0:
         bits += 1
     return t >> bits << bits
 
@@ -114,7 +117,7 @@ def _evaluate(state: Outlook, unit: int, now: int) -> float:
     """The index of a unit with at least two plays at round ``now``: the smallest over its windows."""
     left = max(1, state.horizon - now + 1) if state.horizon > 0 else max(state.ahead, now)
     horizon = float(max(state.horizon, now - 1 + left))
-    plays = clock(state.plays[unit], state.plays[unit])
+    plays = clock(state.plays[unit], state.plays[unit], PARTS)
     if state.proved:
         root = math.sqrt(state.constant * math.log(horizon))
     else:
@@ -176,7 +179,7 @@ def outlook_terms(state: Outlook, t: int) -> tuple[Floats, Floats, Floats]:
 @compiled
 def _now(state: Outlook, t: int) -> int:
     """The round, rounded by `clock`."""
-    return clock(t, t if state.horizon == 0 else max(1, min(t, state.horizon - t + 1)))
+    return clock(t, t if state.horizon == 0 else max(1, min(t, state.horizon - t + 1)), PARTS)
 
 
 @compiled

@@ -26,8 +26,20 @@ FORGET = 2.0
 """The power with which older plays count less."""
 SMALLEST_VARIANCE = 1e-8
 """The least variance of noise that is assumed, so that nothing is divided by 0."""
+NEGLIGIBLE = 1e-9
+"""Shapes of less weight are left out of a forecast."""
 # The places in a row of a posterior: means of level and rise, the variance of the rise, the weight of the shape.
 LEVEL, RISE, VAR_RISE, WEIGHT = range(4)
+
+
+@compiled
+def _power(base: float, alpha: float) -> float:
+    """The power ``base ** -alpha``; quick for whole numbers."""
+    if alpha == 1.0:
+        return 1.0 / base
+    if alpha == 3.0:
+        return 1.0 / (base * base * base)
+    return float(base ** (-alpha))
 
 
 @compiled
@@ -37,20 +49,23 @@ def height(n: float, tau: float, alpha: float) -> float:
     >>> height(0.0, 8.0, 1.0), height(8.0, 8.0, 1.0), round(height(56.0, 8.0, 0.3), 3)
     (0.0, 0.5, 0.464)
     """
-    base = 1.0 + n / tau
-    return 1.0 - 1.0 / base if alpha == 1.0 else float(1.0 - base ** (-alpha))
+    return 1.0 - _power(1.0 + n / tau, alpha)
 
 
 @compiled
-def area(n: float, tau: float, alpha: float) -> float:
-    """The integral of the shape from 0 to ``n``.
+def outlook(n: float, ahead: float, tau: float, alpha: float) -> tuple[float, float]:
+    """The mean of the shape over the ``ahead`` plays after ``n`` plays, and the shape after ``n`` plays.
 
-    >>> round(area(100.0, 8.0, 1.0), 3), round(area(100.0, 8.0, 3.0), 3)
-    (79.178, 96.022)
+    >>> mean, now = outlook(8.0, 100.0, 8.0, 1.0)
+    >>> round(mean, 4), now
+    (0.8415, 0.5)
     """
+    base = 1.0 + n / tau
+    later = 1.0 + (n + ahead) / tau
+    power = _power(base, alpha)
     if alpha == 1.0:
-        return n - tau * math.log1p(n / tau)
-    return float(n - tau * ((1.0 + n / tau) ** (1.0 - alpha) - 1.0) / (1.0 - alpha))
+        return 1.0 - tau / ahead * math.log(later / base), 1.0 - power
+    return 1.0 - tau / ahead * (later * _power(later, alpha) - base * power) / (1.0 - alpha), 1.0 - power
 
 
 @compiled
@@ -87,16 +102,17 @@ def weigh(sums: Floats, totals: Floats, variance: float, prior: Floats, out: Flo
     out[shapes, LEVEL] = r0 / a00
     out[shapes, RISE] = 0.0
     out[shapes, VAR_RISE] = 0.0
-    top = prior[shapes] - 0.5 * math.log(a00 * v0) + 0.5 * r0 * r0 / a00 - 0.5 * m0 * m0 / v0
+    start = 0.5 * m0 * m0 / v0
+    top = prior[shapes] + 0.5 * r0 * r0 / a00 - start
     out[shapes, WEIGHT] = top
+    start += 0.5 * m1 * m1 / v1
     for shape in range(shapes):
         a01, a11 = sums[shape, 0] / noise, 1.0 / v1 + sums[shape, 1] / noise
         r1 = m1 / v1 + sums[shape, 2] / noise
         # It is never less than this, but rounding may lose it where a shape has settled.
         det = max(a00 * a11 - a01 * a01, a00 / v1)
         level, rise = (a11 * r0 - a01 * r1) / det, (a00 * r1 - a01 * r0) / det
-        evidence = prior[shape] - 0.5 * math.log(det * v0 * v1) + 0.5 * (level * r0 + rise * r1)
-        evidence -= 0.5 * (m0 * m0 / v0 + m1 * m1 / v1)
+        evidence = prior[shape] + 0.5 * (level * r0 + rise * r1) - start
         out[shape, LEVEL] = level
         out[shape, RISE] = rise
         out[shape, VAR_RISE] = a00 / det
@@ -104,7 +120,9 @@ def weigh(sums: Floats, totals: Floats, variance: float, prior: Floats, out: Flo
         top = max(top, evidence)
     total = 0.0
     for shape in range(shapes + 1):
-        out[shape, WEIGHT] = math.exp(out[shape, WEIGHT] - top)
+        # The second factor is the square root of the determinants; a00/det is the variance of the rise.
+        size = a00 * v0 if shape == shapes else a00 / out[shape, VAR_RISE] * v0 * v1
+        out[shape, WEIGHT] = math.exp(out[shape, WEIGHT] - top) / math.sqrt(size)
         total += out[shape, WEIGHT]
     for shape in range(shapes + 1):
         out[shape, WEIGHT] /= total
@@ -122,13 +140,15 @@ def forecast(posterior: Floats, shapes: Floats, plays: float, ahead: float) -> t
     second = 0.0
     for shape in range(posterior.shape[0]):
         weight, mean, spread = posterior[shape, WEIGHT], posterior[shape, LEVEL], 0.0
+        if weight < NEGLIGIBLE:
+            continue
         hopeful = mean
         if shape < shapes.shape[0]:
             tau, alpha = shapes[shape, 0], shapes[shape, 1]
-            reach = (area(plays + ahead, tau, alpha) - area(plays, tau, alpha)) / ahead
+            reach, now = outlook(plays, ahead, tau, alpha)
             mean += posterior[shape, RISE] * reach
             hopeful += max(0.0, posterior[shape, RISE]) * reach
-            spread = posterior[shape, VAR_RISE] * (reach - height(plays, tau, alpha)) ** 2
+            spread = posterior[shape, VAR_RISE] * (reach - now) ** 2
         mean = min(1.0, mean)
         expected += weight * min(1.0, hopeful)
         first += weight * mean
