@@ -173,6 +173,21 @@ def test_the_general_pair_costs_exactly_an_eighteenth():
     assert given_up * insisted / (given_up + insisted) == pytest.approx(lower_bound(horizon), rel=2e-3)
 
 
+@pytest.mark.parametrize("horizon", [*range(7, 20), 50, 51, 52])
+def test_the_general_pair_costs_every_policy_an_eighteenth(horizon):
+    """Brute force over deterministic policies, which see no difference in the first plays, and their mixtures."""
+    a, b = instances.general(horizon)
+    # A row for A and one for B, a column for each number of plays of the rising arm.
+    rewards = np.array([[outcome_of(task, horizon - m, horizon) for m in range(horizon + 1)] for task in (a, b)])
+    regret = rewards.max(axis=1, keepdims=True) - rewards
+    same = horizon // 3 + 1  # the means of so many plays are equal on A and B
+    assert np.array_equal(a.curves[1](np.arange(same)), b.curves[1](np.arange(same)))
+    pairs = [*regret[:, : same + 1].T, regret[:, same:].min(axis=1)]
+    values = [min(weight * on_a + (1 - weight) * on_b for on_a, on_b in pairs) for weight in np.linspace(0, 1, 2001)]
+    assert max(values) >= lower_bound(horizon)
+    assert max(values) <= lower_bound(horizon) + 0.1
+
+
 def test_the_bound_grows_like_the_theorem_says():
     for c in (1.1, 1.3, 1.5):
         values = [lower_bound(horizon, 1, c) for horizon in (10**4, 10**5, 10**6)]

@@ -170,9 +170,10 @@ def _minimise(function: Callable[[float], float]) -> float:
 def lower_bound(horizon: int, size: int = 1, c: float | None = None) -> float:
     r"""A lower bound on the regret: for every policy there is an instance on which its regret is at least this large.
 
-    Without ``c`` the bound is over all rising instances (Theorem 4): L T / 18. This is the exact value for the
-    instances `rising_bandits.theory.instances.general`, also for randomised policies. The paper's constant, L T / 16,
-    holds for deterministic policies only.
+    Without ``c`` the bound is over all rising instances (Theorem 4): L T / 18. From T = 7 on, the instances
+    `rising_bandits.theory.instances.general` force this regret on every policy, also on randomised ones, and for large
+    T hardly more. For smaller T, a flat arm at 1/2 beside one that is always 0 or always 1 forces it. The paper's
+    constant, L T / 16, holds for deterministic policies only.
 
     With ``c`` the bound is over instances with slopes of at most :math:`(n+1)^{-c}` (Theorem 5). It is computed exactly
     for the instances `rising_bandits.theory.instances.fine_grained` and grows like :math:`T^{2-c}`. The theorem's other
