@@ -191,3 +191,11 @@ def test_a_policy_keeps_its_own_colour_beside_others():
         look(label).colour for label in ("horizon-crucb", "crucb")
     ]
     assert len({one.colour for one in found.values()}) == len(labels)
+
+
+def test_a_policy_has_the_same_colour_in_every_figure():
+    named = ["crucb(upward=True)", "program-crucb", "crucb", "horizon-crucb", "foresight", "r-ed-ucb", "sw-cts"]
+    more = ["crucb(sigma=0.02)", "crucb(epsilon=0.125)", "mine:Cure(k=3)"]
+    for labels in (named, named[::-1], [*more, *named], [*named[::-1], *more]):
+        found = looks(labels)
+        assert [found[label].colour for label in named] == [look(label).colour for label in named]

@@ -96,6 +96,12 @@ def look(label: str) -> Look:
     return Look(kind.colour if label == name and kind.colour else other, line, 2.4 if label in _WIDE else 1.6)
 
 
+def _has_own(label: str) -> bool:
+    """Whether a colour belongs to this policy or variant, rather than being computed from the letters of its label."""
+    kind = classes().get(label)
+    return label in _VARIANTS or (kind is not None and bool(kind.colour))
+
+
 def looks(labels: Iterable[str]) -> dict[str, Look]:
     """The looks of the policies of one figure, by label.
 
@@ -108,12 +114,11 @@ def looks(labels: Iterable[str]) -> dict[str, Look]:
     plainest: dict[str, str] = {}
     for label in sorted(labels := list(labels), key=len):
         plainest.setdefault(label.partition("(")[0], label)
-    wanted = {}
-    for label in labels:
-        name = label.partition("(")[0]
-        wanted[label] = look(name if plainest[name] == label else label)
+    names = {label: label.partition("(")[0] for label in labels}
+    called = {label: name if plainest[name] == label else label for label, name in names.items()}
+    wanted = {label: look(name) for label, name in called.items()}
     # Colours that belong to a policy are given first; the other policies share what is left.
-    own = [label for label in labels if wanted[label].colour not in _OTHERS]
+    own = [label for label in labels if _has_own(called[label])]
     found: dict[str, Look] = {}
     for label in [*own, *(label for label in labels if label not in own)]:
         mine = wanted[label]
