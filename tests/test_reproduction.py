@@ -95,6 +95,24 @@ def test_what_k_max_policies_play_is_judged_by_their_plays():
     peakers, last = [0.02, 0.02, 0.02, 0.94, 1.0], [0.25, 0.25, 0.25, 0.25, 1.0]
     assert k_max_verdicts(peakers, last) == ["held", "held", "held"]
     assert k_max_verdicts(last, peakers) == ["held", "did not hold", "did not hold"]
+    # What they play if they see max/2 is a claim of its own.
+    runs = [habits("k-max", policy, peakers) for policy in ("sw-cucb", "sw-cts", "sw-ucb", "sw-ts")]
+    runs += [habits(task_claims.HALVED, policy, last) for policy in ("sw-ucb", "sw-ts")]
+    assert [claim.verdict for claim in task_claims._k_max(runs)] == ["held", "held", "did not hold", "held"]
+
+
+def late_verdict(of_base: list[float], of_super: list[float]) -> str:
+    runs = [habits("path-easy", policy, of_base, seed) for policy in ("sw-cucb", "sw-cts") for seed in range(2)]
+    runs += [habits("path-easy", policy, of_super, seed) for policy in ("sw-ucb", "sw-ts") for seed in range(2)]
+    return task_claims._late_plays(runs, "path-easy").verdict
+
+
+def test_how_often_late_bloomers_are_played_is_judged_by_plays():
+    # The late bloomers of path-easy are the edges 2, 5, 6 and 9.
+    early = [1.0 if edge in (0, 1, 4, 7) else 0.0 for edge in range(12)]
+    late = [1.0 if edge in (2, 5, 6, 9) else 0.0 for edge in range(12)]
+    assert late_verdict(early, late) == "held"
+    assert late_verdict(late, early) == late_verdict(late, late) == "did not hold"
 
 
 def test_gaps_between_tasks_are_judged_by_an_unpaired_test():
@@ -332,6 +350,8 @@ def test_the_index_has_everything_of_the_paper(small):
     # What would be said of a section that is shown is not said of one that is absent.
     assert by["Figure 5"].why == by["Figure 4"].why == by["Figure 10"].why == "because its section was not asked for"
     assert all(entry.why.startswith("because") for entry in result.index if entry.verdict == "not judged")
+    # Lemma 4 is judged by lower bounds; the section on proofs alone, which is shown, does not judge it.
+    assert by["Lemma 4"].why == "because the section that judges it was not asked for"
     # No claim points to something that the index does not have.
     assert {item for _, claim in result.claims for item in claim.items} <= set(names)
     one = index_of(

@@ -399,6 +399,9 @@ def plot_training_regret(
         panels = drawing.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
         for panel in panels.flat[len(labels) :]:
             panel.remove()
+        for column in range(columns):
+            # The last row may be short; the lowest panel of each column has the numbers of episodes.
+            panels[(len(labels) - 1 - column) // columns, column].tick_params(labelbottom=True)
         for axes, label in zip(panels.flat, labels, strict=False):
             colour, mean, half = styles[label].colour, means[label], halves[label]
             shared = list(partial[label]) if label in partial else slice(None)

@@ -21,7 +21,7 @@ from rising_bandits.reproduction.judging import Claim, judged
 from rising_bandits.reproduction.maze_parts import heatmap_parts, outcomes_part, trained_part
 from rising_bandits.reproduction.report import Part, render
 from rising_bandits.reproduction.summaries import summarise
-from rising_bandits.reproduction.trained import Trained
+from rising_bandits.reproduction.trained import AUTHORS, Trained
 
 LEARNED = {"easy": ("0->1", "1->4"), "complex": ("0->1", "1->5")}
 """The edges by which the ant's learning is judged: the first edge of the optimal path, and the second."""
@@ -97,9 +97,7 @@ def write_report(
             "The reward of an episode is one over all its steps if the goal was reached, else 0. Regret is what the "
             "constant optimal path earned with the same seed, the same number of episodes and its own training, minus "
             "what the policy earned. It can be negative: that ant has to learn to walk as well, by its own luck.",
-            "CRUCB appears twice. The authors' program computes it otherwise than the paper prints it; the paper's "
-            "curves are those of the program. The printed formula, with the σ = 0.0001 of the program and windows of a "
-            "quarter, is shown beside it; nobody else ran that.",
+            *_which_crucb(results),
             _how_trained(results),
         ],
         heading="AntMaze, trained",
@@ -166,6 +164,17 @@ def _how_trained(results: Sequence[Result]) -> str:
     if known:
         return f"Settings of the low-level agent: the preset {known[0]}."
     return "Settings of the low-level agent: not those of a preset; every result file holds its own."
+
+
+def _which_crucb(results: Sequence[Result]) -> list[str]:
+    """A paragraph on the two forms of CRUCB, if both are there."""
+    if not {AUTHORS, "crucb"} <= {result.spec.label for result in results}:
+        return []
+    return [
+        "CRUCB is there in two forms. The authors' published program computes it otherwise than the paper prints it, "
+        "so the paper's curves are taken to be of the program's rule. The printed formula, with the σ = 0.0001 of the "
+        "program and windows of a quarter, is shown beside it; as far as we know, nobody else has run that."
+    ]
 
 
 def _advice(results: Sequence[Result]) -> str:

@@ -8,7 +8,7 @@ from rising_bandits.reproduction.judging import Claim, Verdict
 from rising_bandits.reproduction.report import Entry, Part
 
 _SETUP = "it describes the setting and claims nothing"
-_RUN = "it is run in every section; the test suite compares its index with a plain implementation"
+_RUN = "it is run on every synthetic task; the test suite compares its index with a plain implementation"
 ITEMS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("Figure 1", "toy example: graph, outcomes, regret, pulls", ("toy",), ""),
     ("Figure 2", "growth of outcomes for several slopes", ("growth",), "it draws formulas; drawn again here"),
@@ -44,6 +44,7 @@ ITEMS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("Theorem 4", "lower bound over all rising instances", ("lower-bounds",), ""),
     ("Theorem 5", "lower bound for given slopes", ("lower-bounds",), ""),
     ("Lemma 1", "Corollary 1 in the proof of Theorem 2", ("optimality",), ""),
+    ("Claims 1 and 2", "steps in the proof of Lemma 1", ("optimality",), "Lemma 1, which they prove, is judged itself"),
     ("Lemma 2", "estimates stay within their bonus", ("concentration",), ""),
     ("Lemma 3", "T/16 for two arms, in the proof of Theorem 4", ("proofs", "lower-bounds"), ""),
     ("Lemma 4", "T^(2−c) for two arms, in the proof of Theorem 5", ("proofs", "lower-bounds"), ""),
@@ -98,6 +99,6 @@ def index_of(parts: Sequence[Part]) -> list[Entry]:
         elif where and not shown & set(where):
             words = "because its section was not asked for"
         else:
-            words = f"because {why}"
+            words = f"because {why or 'the section that judges it was not asked for'}"
         entries.append(Entry(item, what, verdict, words, tuple(name for name in where if name in shown)))
     return entries
