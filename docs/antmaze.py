@@ -38,7 +38,7 @@ MORE = (
     "crucb(epsilon=0.125, sigma=0.02)",
 )
 """Policies that are replayed beside the paper's: the library's own, the authors' rule, and the printed formula with
-the window of the paper's other experiments and with a noise level near the true one."""
+the window that the paper states and with a noise level near the true one."""
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]], numbers: int) -> str:
@@ -96,7 +96,7 @@ def figures() -> None:
     from rising_bandits.antmaze.results import find_results
     from rising_bandits.plots.antmaze import plot_learning
     from rising_bandits.reproduction.antmaze import LEARNED
-    from rising_bandits.reproduction.maze_parts import heatmap_parts, trained_part
+    from rising_bandits.reproduction.maze_parts import heatmap_parts, outcomes_part, trained_part
     from rising_bandits.reproduction.summary_file import load
 
     with tempfile.TemporaryDirectory() as name:
@@ -107,6 +107,9 @@ def figures() -> None:
         for one in load(SUMMARY.read_bytes()):
             trained_part(one, made)
             shutil.copy(made / f"regret-{one.maze}.png", IMAGES / f"antmaze-trained-{one.maze}.png")
+            if one.maze == "easy":
+                outcomes_part(one, made)
+                shutil.copy(made / "outcomes-easy.png", IMAGES / "antmaze-outcomes.png")
             if one.maze == "complex":
                 heatmap_parts(one, made)
                 for kind in ("positions", "paths", "edges"):
