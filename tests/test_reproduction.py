@@ -112,7 +112,8 @@ def test_how_often_late_bloomers_are_played_is_judged_by_plays():
     early = [1.0 if edge in (0, 1, 4, 7) else 0.0 for edge in range(12)]
     late = [1.0 if edge in (2, 5, 6, 9) else 0.0 for edge in range(12)]
     assert late_verdict(early, late) == "held"
-    assert late_verdict(late, early) == late_verdict(late, late) == "did not hold"
+    assert late_verdict(late, early) == "did not hold"
+    assert late_verdict(early, early) == late_verdict(late, late) == "level"
 
 
 def test_gaps_between_tasks_are_judged_by_an_unpaired_test():

@@ -49,6 +49,8 @@ _FLAT = 1e-3
 """A regret per round below which a curve counts as flat."""
 _STEADY = 2.0
 """Regret is called linear if its two halves rise alike, up to this factor."""
+_POINT = 0.01
+"""Two mean shares of plays that differ by less are called level."""
 _MOSTLY = 0.9
 """The share of plays from which on a policy is said to play certain arms."""
 
@@ -123,16 +125,17 @@ def _late_plays(runs: Sequence[StoredRun], task: str) -> Claim:
     for label in (label for pair in SIDE_BY_SIDE.items() for label in pair):
         plays = np.array([run.plays_at[-1] for run in runs if run.spec.task == task and run.label == label], float)
         share[label] = plays[:, late].sum(axis=1) / np.maximum(plays.sum(axis=1), 1.0)
-    apart = [share[whole].min() > share[base].max() for whole, base in SIDE_BY_SIDE.items()]
+    apart = [float(share[whole].mean() - share[base].mean()) for whole, base in SIDE_BY_SIDE.items()]
+    verdict = judged(min(apart) >= 0.0) if min(apart) <= -_POINT or min(apart) >= _POINT else "level"
     return Claim(
         f"{task}: SW-CUCB and SW-CTS play late bloomers less than SW-UCB and SW-TS do (Section 6.1)",
-        judged(all(apart)),
+        verdict,
         "share of plays on late bloomers, mean and range over seeds: "
         + ", ".join(
             f"{title(label)} {values.mean():.1%} ({values.min():.1%} to {values.max():.1%})"
             for label, values in share.items()
         )
-        + "; held needs that no seed of SW-CUCB has as large a share as one of SW-UCB, and so for SW-CTS and SW-TS",
+        + f"; held needs at least {_POINT:.0%} of all plays more for SW-UCB than SW-CUCB, and for SW-TS than SW-CTS",
         (FIGURES[task],),
     )
 
