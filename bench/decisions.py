@@ -5,6 +5,7 @@
 --seeds N     seeds of an LCDB task, ten times as many of the others; the paper's tasks have one (3 by default)
 --only WORD   only worlds whose name contains this word
 --policy P    only these policies, such as foresight; can be given several times
+--variants    variants of the recommended policy instead of its rivals
 --out FILE    also write the table as JSON
 """
 
@@ -46,6 +47,17 @@ POLICIES: dict[str, Callable[[Task], rb.policies.Policy]] = {
     "crucb": lambda task: rb.policies.CRUCB(sigma=task.sigma),
 }
 """The policies by name. Those with a parameter sigma are told the noise, unless they can measure it."""
+VARIANTS: dict[str, Callable[[Task], rb.policies.Policy]] = {
+    "as it is": lambda task: rb.policies.Foresight(),
+    "budget=0.0": lambda task: rb.policies.Foresight(budget=0.0),
+    "budget=0.005": lambda task: rb.policies.Foresight(budget=0.005),
+    "budget=0.05": lambda task: rb.policies.Foresight(budget=0.05),
+    "luck=2.0": lambda task: rb.policies.Foresight(luck=2.0),
+    "luck=8.0": lambda task: rb.policies.Foresight(luck=8.0),
+    "bonus=1.0": lambda task: rb.policies.Foresight(bonus=1.0),
+    "bonus=2.5": lambda task: rb.policies.Foresight(bonus=2.5),
+}
+"""Variants of the recommended policy."""
 PAPER = ("path-easy", "path-complex", "matching-easy", "matching-complex", "spanning-easy", "spanning-complex", "k-max")
 REAL = ("live-match", "imdb-like@5000", "tool-chain", "tool-chain@30000", "antmaze-easy", "antmaze-complex")
 SMALL = ("two-arms", "drop-once", "drop-slowly", "drop-rising", "drop-chain")
@@ -62,11 +74,11 @@ def worlds(develop: bool, seeds: int) -> Iterator[tuple[str, list[Task], int]]:
         yield name, [rb.tasks.get(name)], 1
 
 
-def lost(task: Task, name: str, seeds: Sequence[int]) -> list[float]:
+def lost(task: Task, make: Callable[[Task], rb.policies.Policy], seeds: Sequence[int]) -> list[float]:
     """Regret as a share of what the best constant super arm earns, in percent; nothing if the policy cannot play."""
     best = rb.optimal_constant(task, task.horizon).total
     try:
-        runs = [rb.simulate(task, POLICIES[name](task), horizon=task.horizon, seed=seed) for seed in seeds]
+        runs = [rb.simulate(task, make(task), horizon=task.horizon, seed=seed) for seed in seeds]
     except RisingBanditsError:
         return []
     return [float(100.0 * run.regret[-1] / best) for run in runs]
@@ -78,9 +90,11 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--only", default="")
     parser.add_argument("--policy", action="append", choices=list(POLICIES))
+    parser.add_argument("--variants", action="store_true")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    names = options.policy or list(POLICIES)
+    makers = VARIANTS if options.variants else POLICIES
+    names = options.policy or list(makers)
     warnings.simplefilter("ignore", rb.errors.SigmaWarning)
     first = 0 if options.develop else 1_000
     rows = []
@@ -90,7 +104,7 @@ def main() -> None:
             continue
         means = {}
         for name in names:
-            shares = [share for task in tasks for share in lost(task, name, range(first, first + seeds))]
+            shares = [share for task in tasks for share in lost(task, makers[name], range(first, first + seeds))]
             means[name] = float(np.mean(shares)) if len(shares) == seeds * len(tasks) else math.nan
         print(f"{world:26}" + "".join(f"{means[name]:20.3f}" for name in names), flush=True)
         rows += [
@@ -100,7 +114,8 @@ def main() -> None:
         ]
     if options.out is not None:
         seeds_said = f"seeds from {first} up, {'even' if options.develop else 'odd'} LCDB ids"
-        command = "python bench/decisions.py" + (" --develop" if options.develop else "")
+        flags = [f"--{flag}" for flag in ("develop", "variants") if getattr(options, flag)]
+        command = " ".join(["python bench/decisions.py", *flags, f"--seeds {options.seeds}"])
         settings = {"command": command, "seeds": options.seeds, "worlds": seeds_said}
         options.out.write_text(json.dumps({"settings": settings, "worlds": rows}, indent=1) + "\n")
 

@@ -129,14 +129,9 @@ def concentration() -> Records:
     ]
 
 
-def _lost_everywhere() -> Records:
-    """What every policy loses on every world of ``bench/decisions.py``."""
-    return list(json.loads((DATA / "decisions.json").read_text(encoding="utf-8"))["worlds"])
-
-
 def _lost(*worlds: str) -> Records:
     """What every policy loses on some worlds, the best policy of the first one first."""
-    rows = _lost_everywhere()
+    rows = json.loads((DATA / "decisions.json").read_text(encoding="utf-8"))["worlds"]
     first = {row["policy"]: row["lost"] for row in rows if row["world"] == worlds[0]}
     order = sorted(dict.fromkeys(row["policy"] for row in rows), key=lambda policy: first.get(policy, math.inf))
     found = {(row["world"], row["policy"]): row["lost"] for row in rows}
@@ -166,6 +161,12 @@ def decisions_noisy() -> Records:
 def decisions_falls() -> Records:
     """What policies lose where arms fall, and on two flat arms."""
     return _lost("drop-once", "drop-slowly", "drop-rising", "drop-chain", "two-arms")
+
+
+def variants_of_foresight() -> Records:
+    """What variants of the recommended policy lose, world by world."""
+    rows = json.loads((DATA / "foresight.json").read_text(encoding="utf-8"))["worlds"]
+    return [row for row in rows if not row["world"].startswith("drop-")]
 
 
 def _targets(file: str) -> Records:
