@@ -341,28 +341,34 @@ class Fold:
         """Apply the next event."""
         if self.rescaled is not None:
             event = revalued(event, self.rescaled)
-        if self.settings.scale.clip and "raw" in event.body and event.kind != "prior":
+        seq, kind, at, decision, body, digest = event
+        if self.settings.scale.clip and "raw" in body and kind != "prior":
             self._clip(event)
-        self.seq, self.digest = event.seq, event.digest or None
-        if event.at > self.at:
-            self.at = event.at
-        if event.kind != "ask":
-            self.changed = event.seq
-        if event.kind == "ask":
-            assert event.decision is not None
-            self.decisions = event.decision
-            if (key := event.body.get("key")) is not None:
-                self._remember(key, event.decision)
-            self._use(event)
-            self._push(Entry.asked(event))
-        elif event.kind in ("tell", "piece"):
-            assert event.decision is not None
-            entry = self.waiting.get(event.decision)
-            if entry is None:
-                self.unlisted -= event.kind == "tell"
+        self.seq, self.digest = seq, digest or None
+        if at > self.at:
+            self.at = at
+        if kind == "ask":
+            assert decision is not None
+            self.decisions = decision
+            if (key := body.get("key")) is not None:
+                self._remember(key, decision)
+            self._use(body)
+            entry = Entry.asked(event)
+            self.window.append(entry)
+            self.waiting[decision] = entry
+            # Nothing can settle before an ask that could not settle without it, unless the window is full.
+            if len(self.window) > self.settings.reorder:
+                self._settle()
+            return
+        self.changed = seq
+        if kind in ("tell", "piece"):
+            assert decision is not None
+            waits = self.waiting.get(decision)
+            if waits is None:
+                self.unlisted -= kind == "tell"
                 self._push(Entry.too_late(event))
             else:
-                self._add(entry, event)
+                self._add(waits, event)
         elif event.kind == "retire":
             self.retired.update(event.body["arms"])
         elif event.kind == "restore":
@@ -394,12 +400,12 @@ class Fold:
         if not RELEARNT.isdisjoint(event.body):
             self.forget(event.seq)
 
-    def _use(self, event: Event) -> None:
+    def _use(self, body: dict[str, Any]) -> None:
         """Note which arms with a least share a decision uses."""
-        if "by" not in event.body:
+        if "by" not in body:
             self.own += 1
             if self.used:
-                for key in event.body["arms"]:
+                for key in body["arms"]:
                     if key in self.used:
                         self.used[key] = self.own
 

@@ -49,27 +49,6 @@ class Turn:
         return event
 
 
-class _Whole:
-    """Reads the log again if its block raises, because what the block applies may be applied in part."""
-
-    def __init__(self, log: Log, fold: Fold) -> None:
-        self._log, self._fold = log, fold
-
-    def __enter__(self) -> None:
-        return
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if error is None:
-            return
-        self._log.forget()
-        if isinstance(error, Exception) and not isinstance(error, RisingBanditsError):
-            log = self._log
-            raise StorageError(
-                f"event {self._fold.seq} of study {log.name!r} in {log.storage.place} cannot be applied "
-                f"({type(error).__name__}: {error}); see rising study check"
-            ) from error
-
-
 class Log:
     """The log of a study, and the state of the study after its newest event."""
 
@@ -207,15 +186,24 @@ class Log:
 
     def _apply(self, fold: Fold, events: Iterable[Event]) -> None:
         """Apply events that were read from the storage. One that says nothing sensible is a fault of the storage."""
-        whole = None
-        for event in events:
-            if whole is None:
-                whole = _Whole(self, fold)
-            with whole:
+        before = fold.seq
+        try:
+            for event in events:
                 fold.apply(event)
-        if whole is not None:
-            with whole:
+            if fold.seq != before:
                 fold.learn()
+        except BaseException as error:
+            if isinstance(error, RisingBanditsError) and fold.seq == before:
+                # Nothing could be read.
+                raise
+            # What was read may be applied in part. Read the log again.
+            self.forget()
+            if isinstance(error, Exception) and not isinstance(error, RisingBanditsError):
+                raise StorageError(
+                    f"event {fold.seq} of study {self.name!r} in {self.storage.place} cannot be applied "
+                    f"({type(error).__name__}: {error}); see rising study check"
+                ) from error
+            raise
 
     def _refresh(self, reader: Reader, fold: Fold) -> Fold:
         """The same state with a policy that has learnt the log: from a newer snapshot, or from the whole log."""

@@ -32,12 +32,20 @@ _CALLED, _NEXT, _PAUSED = 0, 1, 2 + _OWNERS
 
 The last one is a time of the monotonic clock in nanoseconds, 0 during a call.
 """
-KEEP = 0.002
-"""Seconds for which a process that calls without a pause keeps its turn while others wait."""
+KEEP = 0.008
+"""Seconds for which a process that calls without a pause keeps its turn while others wait.
+
+When the turn changes, the next process first learns what this one wrote. The longer the turns, the less of the time
+goes into that, and the longer the others wait.
+"""
+AHEAD = 0.002
+"""Seconds after which the next in line looks again at what was written."""
 PAUSE = 0.0002
 """Seconds without a call after which the turn goes to the next in line."""
 _NEAR, _FAR = 25e-6, 0.0005
 """Seconds of sleep before looking again: as the next in line, and for each further place."""
+_LONG_TURN, _LATER = 0.0005, 200e-6
+"""In a turn that has lasted so many seconds, the next in line sleeps so long. It is likely to last up to `KEEP`."""
 _LONGEST = 0.002
 """The longest sleep before looking again."""
 _LOOK_AFTER = 0.003
@@ -70,7 +78,7 @@ class Queue:
         timeout
             The most seconds to wait.
         ahead
-            Called once by the next in line, while it waits.
+            Called every `AHEAD` seconds by the next in line, while it waits.
 
         Returns
         -------
@@ -106,7 +114,8 @@ class Queue:
     def _wait(self, words: memoryview, timeout: float, ahead: Callable[[], None] | None) -> bool:
         """Wait until the ticket is called; False if it was not called in time."""
         ticket, called = self._ticket, words[_CALLED]
-        started = seen = time.monotonic()
+        started = seen = looked = time.monotonic()
+        looked -= AHEAD
         while (now := time.monotonic()) - started < timeout:
             before, called = called, words[_CALLED]
             if called >= ticket:
@@ -121,11 +130,12 @@ class Queue:
                 self._call(words, called)
                 seen = now
                 continue
-            if ahead is not None and ticket - called == 1:
+            if ahead is not None and ticket - called == 1 and now - looked >= AHEAD:
                 ahead()
-                ahead = None
+                looked = now
                 continue
-            time.sleep(min(_NEAR + _FAR * (ticket - called - 1), _LONGEST))
+            near = _NEAR if now - seen < _LONG_TURN else _LATER
+            time.sleep(min(near + _FAR * (ticket - called - 1), _LONGEST))
         return False
 
     def _call(self, words: memoryview, called: int) -> None:
