@@ -17,7 +17,7 @@ from rising_bandits._checks import Floats
 from rising_bandits.errors import SigmaWarning
 from rising_bandits.experiments.metrics import FALLEN
 from rising_bandits.simulation.environment import draw, make_environment
-from rising_bandits.studies.log.fold import Entry
+from rising_bandits.studies.log.entries import Entry
 from rising_bandits.studies.log.watch import Watch
 
 DROPS = ("drop-once", "drop-slowly", "drop-rising")

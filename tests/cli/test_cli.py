@@ -16,6 +16,13 @@ import rising_bandits as rb
 RISING = str(Path(sys.executable).with_name("rising"))
 
 
+def test_the_package_can_be_run_as_a_module():
+    done = subprocess.run(
+        [sys.executable, "-m", "rising_bandits", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"rising {rb.__version__}\n"
+
+
 def test_tasks_prints_a_table_and_json(run, capsys):
     assert run("tasks") == 0
     table = capsys.readouterr().out

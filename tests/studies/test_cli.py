@@ -310,6 +310,14 @@ def test_everything_that_changes_a_study_has_a_command(rising, tmp_path):
     assert json.loads(rising("compare", "s", "today", "--json"))["winner"] is None
     (tmp_path / "plays.csv").write_text("arm,play,outcome\na->c,0,10\na->c,1,12\n")
     assert "2 plays added" in rising("import-plays", "s", str(tmp_path / "plays.csv"))
+    rising("set-least", "s", "c->d=0.1", "a->b=0.2")
+    assert json.loads(rising("show", "s", "--json"))["least"] == {"a->b": 0.2, "c->d": 0.1}
+    rising("set-least", "s", "a->b=2", code=2)
+    assert rising("set-least", "s", "none") == "s: no arm has a least share\n"
+    assert json.loads(rising("set-spread", "s", "off", "--json")) == {"study": "s", "spread": False}
+    said = json.loads(rising("show", "s", "--json"))
+    assert (said["least"], said["spread"]) == ({}, False)
+    rising("set-spread", "s", "yes", code=2)
     rising("set-problem", "s", "--arms", "x,y", "--k", "1")
     rising("set-horizon", "s", "none")
     rising("set-expiry", "s", "none")

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import rising_bandits as rb
 from rising_bandits.cli.app import app
-from rising_bandits.studies.log.fold import Entry
+from rising_bandits.studies.log.entries import Entry
 from rising_bandits.studies.log.watch import BLOCK, MOST, Watch
 from rising_bandits.theory.falls import fall
 from rising_bandits.theory.noise import Steps, contradiction

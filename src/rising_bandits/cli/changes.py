@@ -265,6 +265,49 @@ def set_falls(
     _done(as_json, name, f"falls: {falls}", falls=falls)
 
 
+def set_least(
+    name: StudyName,
+    least: Annotated[
+        list[str],
+        typer.Argument(help="'ARM=0.05' in quotes: the least share of decisions that use the arm; or 'none'."),
+    ],
+    storage: StorageOption = DEFAULT,
+    as_json: JsonOption = False,
+) -> None:
+    """Set the least shares of arms that must stay in use. They replace those that were set before.
+
+    Writes the change to the database.
+
+    Example: rising study set-least team cy=0.05
+    """
+    with open_study(name, storage) as study:
+        given = {} if least == ["none"] else numbers_by_name("least", least)
+        shares = {label_of(study, arm): share for arm, share in given.items()}
+        study.set_least(shares)
+    shown = {str(label): share for label, share in shares.items()}
+    said = ", ".join(f"{label} in at least {share:g} of the decisions" for label, share in shown.items())
+    _done(as_json, name, said or "no arm has a least share", least=shown)
+
+
+def set_spread(
+    name: StudyName,
+    spread: Annotated[str, typer.Argument(help="on or off.")],
+    storage: StorageOption = DEFAULT,
+    as_json: JsonOption = False,
+) -> None:
+    """Set whether decisions that are open at the same time should differ.
+
+    Writes the change to the database.
+
+    Example: rising study set-spread team on
+    """
+    if spread not in ("on", "off"):
+        raise InputError(f"spread must be 'on' or 'off', got {spread!r}")
+    with open_study(name, storage) as study:
+        study.set_spread(spread == "on")
+    _done(as_json, name, f"spread {spread}", spread=spread == "on")
+
+
 def record(
     name: StudyName,
     outcomes: Annotated[list[str], typer.Argument(help="'ARM=OUTCOME' in quotes, for each arm that was played.")],
@@ -320,6 +363,8 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "set-horizon": set_horizon,
     "set-expiry": set_expiry,
     "set-falls": set_falls,
+    "set-least": set_least,
+    "set-spread": set_spread,
     "import-plays": import_plays,
     "delete": delete,
 }

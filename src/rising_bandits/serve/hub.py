@@ -11,10 +11,11 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from rising_bandits import studies
-from rising_bandits.errors import InputError, StorageError
+from rising_bandits.errors import InputError
 from rising_bandits.serve.desk import Desk, Work
 from rising_bandits.serve.limits import Limits
 from rising_bandits.serve.problems import Refused, unknown
+from rising_bandits.studies.storage.base import StudyGoneError
 from rising_bandits.studies.storage.sql import Storage
 
 T = TypeVar("T")
@@ -120,8 +121,8 @@ class Hub:
             with desk.used():
                 try:
                     return await act(desk)
-                except (InputError, StorageError) as error:
-                    if "it was deleted" not in str(error) or not again:
+                except StudyGoneError:
+                    if not again:
                         raise
             self.forget(name)
         raise unknown("study", name)

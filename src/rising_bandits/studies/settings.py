@@ -15,7 +15,8 @@ from rising_bandits.policies.policy import Policy
 from rising_bandits.problems.base import Label, Problem, _plain
 from rising_bandits.studies.log.arms import Arms
 from rising_bandits.studies.log.events import Event, check_source
-from rising_bandits.studies.log.fold import Fold, Learned, Resolve, Unlearned
+from rising_bandits.studies.log.fold import Fold
+from rising_bandits.studies.log.learned import Learned, Resolve, Unlearned
 from rising_bandits.studies.scales import Scale, scale_from_spec
 
 FORMAT = 1

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 from rising_bandits.errors import InputError
 from rising_bandits.policies.policy import Policy
 from rising_bandits.problems.base import Label, Problem
-from rising_bandits.studies.log.fold import Entry, Fold
+from rising_bandits.studies.log.entries import Entry
+from rising_bandits.studies.log.fold import Fold
 from rising_bandits.studies.log.log import Log
 from rising_bandits.studies.reports.explain import Explanation
 from rising_bandits.studies.scales import Scale

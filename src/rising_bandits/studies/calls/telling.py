@@ -10,7 +10,8 @@ from typing import Any
 from rising_bandits.errors import InputError
 from rising_bandits.problems.base import Label
 from rising_bandits.studies.calls.base import Calls, Decision
-from rising_bandits.studies.log.fold import Entry, Fold
+from rising_bandits.studies.log.entries import Entry
+from rising_bandits.studies.log.fold import Fold
 from rising_bandits.studies.log.telling import tell_body
 
 _LOGGER = logging.getLogger("rising_bandits.studies")

@@ -16,8 +16,9 @@ from rising_bandits.errors import InputError, RisingBanditsError, StorageError
 from rising_bandits.policies.policy import Policy
 from rising_bandits.problems.base import Label, Problem, _label
 from rising_bandits.studies.log import snapshot
+from rising_bandits.studies.log.entries import Entry
 from rising_bandits.studies.log.events import Event
-from rising_bandits.studies.log.fold import Entry, Fold
+from rising_bandits.studies.log.fold import Fold
 from rising_bandits.studies.log.noticed import change_of, doubt
 from rising_bandits.studies.scales import Scale
 from rising_bandits.studies.settings import Settings, begin
@@ -182,7 +183,7 @@ class Log:
                 self._fold = fold = self._refresh(reader, fold)
             return fold
         except StudyGoneError:
-            raise InputError(f"study {self.name!r} is gone: it was deleted") from None
+            raise StudyGoneError(f"study {self.name!r} is gone: it was deleted") from None
 
     def _apply(self, fold: Fold, events: Iterable[Event]) -> None:
         """Apply events that were read from the storage. One that says nothing sensible is a fault of the storage."""

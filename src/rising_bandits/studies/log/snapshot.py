@@ -17,8 +17,10 @@ from rising_bandits.policies import saving
 from rising_bandits.policies.policy import Policy
 from rising_bandits.problems.base import _label, _plain
 from rising_bandits.studies.log.arms import Arms
+from rising_bandits.studies.log.entries import Entry
 from rising_bandits.studies.log.events import Event
-from rising_bandits.studies.log.fold import Entry, Fold, Learned, Resolve
+from rising_bandits.studies.log.fold import Fold
+from rising_bandits.studies.log.learned import Learned, Resolve
 from rising_bandits.studies.log.tally import Tally
 from rising_bandits.studies.log.watch import Watch
 

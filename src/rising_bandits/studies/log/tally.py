@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rising_bandits.studies.log.events import Event
 
 if TYPE_CHECKING:
-    from rising_bandits.studies.log.fold import Entry
+    from rising_bandits.studies.log.entries import Entry
 
 TOGETHER = 32
 """How many entries wait until their plays are counted."""

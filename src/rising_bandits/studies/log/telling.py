@@ -7,8 +7,9 @@ from typing import Any
 
 from rising_bandits.errors import AlreadyToldError, ExpiredError, InputError
 from rising_bandits.problems.base import Label
+from rising_bandits.studies.log.entries import Entry
 from rising_bandits.studies.log.events import outcomes_body
-from rising_bandits.studies.log.fold import Entry, Fold
+from rising_bandits.studies.log.fold import Fold
 from rising_bandits.studies.scales import Scale
 
 

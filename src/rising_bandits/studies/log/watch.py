@@ -19,7 +19,7 @@ from rising_bandits.theory.falls import Fall, fall
 from rising_bandits.theory.noise import Steps
 
 if TYPE_CHECKING:
-    from rising_bandits.studies.log.fold import Entry
+    from rising_bandits.studies.log.entries import Entry
 
 BLOCK = 16
 """The plays of a block at first. So many outcomes of an arm are gathered before anything is computed."""

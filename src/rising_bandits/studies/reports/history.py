@@ -12,8 +12,10 @@ from rising_bandits._extras import require
 from rising_bandits.errors import InputError
 from rising_bandits.problems.base import Label
 from rising_bandits.studies.log.arms import Arms
+from rising_bandits.studies.log.entries import Entry
 from rising_bandits.studies.log.events import Event, raw_of, revalued, values_of
-from rising_bandits.studies.log.fold import Entry, Fold, Resolve, Unlearned
+from rising_bandits.studies.log.fold import Fold
+from rising_bandits.studies.log.learned import Resolve, Unlearned
 from rising_bandits.studies.log.log import Log
 from rising_bandits.studies.log.tally import Tally
 from rising_bandits.studies.scales import Scale

@@ -24,7 +24,8 @@ from rising_bandits.policies.policy import Policy
 from rising_bandits.studies.log.arms import Arms
 from rising_bandits.studies.log.deciding import Decider
 from rising_bandits.studies.log.events import Event
-from rising_bandits.studies.log.fold import Fold, Learned
+from rising_bandits.studies.log.fold import Fold
+from rising_bandits.studies.log.learned import Learned
 from rising_bandits.studies.log.log import Log
 from rising_bandits.studies.reports.history import in_order
 

@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from rising_bandits import _checks
 from rising_bandits.errors import InputError, MissingExtraError, StorageError
+from rising_bandits.studies.storage.base import StudyGoneError
 from rising_bandits.studies.storage.queue import Queue
 from rising_bandits.studies.storage.urls import Address, shown
 
@@ -25,6 +26,16 @@ Ahead = Callable[[], None]
 
 class StatementError(StorageError):
     """A statement failed in the database."""
+
+
+class GoneStatementError(StatementError, StudyGoneError):
+    """A statement failed because its study was deleted."""
+
+
+def failed(url: Address, error: BaseException, timeout: float) -> StatementError:
+    """The error for an error of the driver."""
+    kind = GoneStatementError if "foreign key" in str(error).lower() else StatementError
+    return kind(explain(url, error, timeout))
 
 
 class Database(Protocol):

@@ -34,8 +34,25 @@ _PAUSE = 0.001
 
 def let_pass(lock: threading.RLock) -> None:
     """Let a fork come first: threads that call without a pause would never leave it the lock."""
-    while FORKER and FORKER[0] != threading.get_ident() and not lock._is_owned():  # type: ignore[attr-defined]
+    while FORKER and FORKER[0] != threading.get_ident() and not _is_mine(lock):
         time.sleep(_PAUSE)
+
+
+def _is_mine(lock: threading.RLock) -> bool:
+    """Whether this thread holds a lock: only then it may notify those who wait for it, of whom there are none.
+
+    >>> lock = threading.RLock()
+    >>> with lock:
+    ...     _is_mine(lock)
+    True
+    >>> _is_mine(lock)
+    False
+    """
+    try:
+        threading.Condition(lock).notify()
+    except RuntimeError:
+        return False
+    return True
 
 
 def _before() -> None:

@@ -26,7 +26,7 @@ _CHUNK = 20_000
 """How many events one request fetches."""
 _KINDS: dict[str, type[RisingBanditsError]] = {
     name: kind for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, RisingBanditsError)
-} | {"StudyGoneError": StudyGoneError}
+} | {"StudyGoneError": StudyGoneError, "GoneStatementError": StudyGoneError}
 
 
 class _Held:

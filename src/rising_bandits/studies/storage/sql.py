@@ -17,7 +17,15 @@ from typing import Any
 from rising_bandits.errors import StorageError
 from rising_bandits.studies.storage import forks, migrate
 from rising_bandits.studies.storage.blocks import block
-from rising_bandits.studies.storage.databases import Database, Postgres, SQLite, StatementError, checked_clock, explain
+from rising_bandits.studies.storage.databases import (
+    Database,
+    Postgres,
+    SQLite,
+    StatementError,
+    checked_clock,
+    explain,
+    failed,
+)
 from rising_bandits.studies.storage.schema import HEAD
 from rising_bandits.studies.storage.transactions import Reader, Writer
 from rising_bandits.studies.storage.urls import parse, shown
@@ -202,7 +210,7 @@ class Storage:
             except BaseException:
                 self._held.drop()
         if known:
-            raise StorageError(explain(self.url, error, self.timeout)) from None
+            raise failed(self.url, error, self.timeout) from None
 
     def now(self, connection: Any) -> float:
         """The time: by the clock that was given, else by the PostgreSQL server, else by this machine."""

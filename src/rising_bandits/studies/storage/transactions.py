@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rising_bandits.errors import StorageError
 from rising_bandits.studies.log.events import Event
 from rising_bandits.studies.storage.base import StudyGoneError
-from rising_bandits.studies.storage.databases import StatementError, explain
+from rising_bandits.studies.storage.databases import StatementError, failed
 from rising_bandits.studies.storage.digests import event_digest, study_digest
 from rising_bandits.studies.storage.encoding import decode, encode
 from rising_bandits.studies.storage.migrate import found_version
@@ -123,7 +123,7 @@ class Reader:
 
     def _broke(self, error: Exception) -> StatementError:
         """The error for a statement that failed. The whole transaction fails with it, even if someone catches it."""
-        self.broken = StatementError(explain(self._storage.url, error, self._storage.timeout))
+        self.broken = failed(self._storage.url, error, self._storage.timeout)
         return self.broken
 
     def damaged(self, what: str) -> StorageError:
