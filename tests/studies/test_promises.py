@@ -479,6 +479,27 @@ def test_who_calls_without_a_pause_keeps_the_turn_until_its_time_is_over(tmp_pat
     first.close()
 
 
+def test_the_next_in_line_looks_again_and_again_while_it_waits(tmp_path, monkeypatch):
+    monkeypatch.setattr(queues, "AHEAD", 0.0)
+    first, second = Queue(tmp_path / "s.db"), Queue(tmp_path / "s.db")
+    assert first.enter(5.0)
+    looked, often = [], threading.Event()
+
+    def look():
+        looked.append(first._words[0])
+        if len(looked) >= 3:
+            often.set()
+
+    waiting = threading.Thread(target=lambda: (second.enter(60.0, look), second.release()))
+    waiting.start()
+    # A call of the first is under way: whoever calls it in its place would skip it.
+    assert often.wait(60)
+    first.leave()
+    waiting.join()
+    first.close()
+    second.close()
+
+
 def test_a_failed_load_leaves_nothing_and_never_holds_the_file_for_long(tmp_path):
     path = tmp_path / "s.db"
     study = make(path)
