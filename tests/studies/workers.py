@@ -3,6 +3,7 @@
 They are forks of one process that has everything imported and compiled: hundreds of starts would take minutes.
 
     python workers.py tell STORAGE RECORD FOLDER         a process for each line on standard input
+    python workers.py kill STORAGE RECORD FOLDER KILLS SEED   kills so many of these
     python workers.py work STORAGE COUNT ROUNDS FOLDER   so many at once; their decisions as JSON in FOLDER
     python workers.py mix STORAGE COUNT ROUNDS FOLDER    so many at once that do different things, with wrong clocks
 """
@@ -12,6 +13,9 @@ from __future__ import annotations
 import json
 import logging
 import os
+import random
+import signal
+import subprocess
 import sys
 import time
 import traceback
@@ -43,6 +47,36 @@ def tell(storage: str, record: str) -> None:
             told = outcomes(decision.id, decision.super_arm)
             study.tell(decision.id, told)
             os.write(note, (json.dumps([decision.id, told]) + "\n").encode())
+
+
+def kill(storage: str, record: Path, folder: str, kills: int, seed: int) -> int:
+    """Kill processes that tell at random moments, two at a time; returns how many tells were acknowledged at least."""
+    dice = random.Random(seed)
+    command = [sys.executable, __file__, "tell", storage, str(record), folder]
+    herd = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(2)]
+    killed = wanted = 0
+    record.touch()
+    try:
+        while killed < kills:
+            children = []
+            for process in herd:
+                assert process.stdin is not None
+                assert process.stdout is not None
+                process.stdin.write(b"\n")
+                process.stdin.flush()
+                children.append(int(process.stdout.readline()))
+            # However busy the machine is: until some more tells were acknowledged, and then at any moment.
+            wanted += dice.randint(0, 8)
+            while record.read_bytes().count(b"[") < wanted:
+                time.sleep(0.001)
+            time.sleep(dice.uniform(0.0, 0.005))
+            for child in children:
+                os.kill(child, signal.SIGKILL)
+                killed += 1
+    finally:
+        for process in herd:
+            process.communicate(timeout=120)
+    return wanted
 
 
 def work(storage: str, rounds: int, path: Path) -> None:
@@ -122,6 +156,9 @@ def main() -> int:
     # The made-up outcomes contradict sigma, which a study logs. Tests read standard error for faults only.
     logging.getLogger("rising_bandits").setLevel(logging.ERROR)
     mode, storage, *rest = sys.argv[1:]
+    if mode == "kill":
+        sys.stdout.write(f"{kill(storage, Path(rest[0]), rest[1], int(rest[2]), int(rest[3]))}\n")
+        return 0
     warm(storage, rest[-1])
     if mode == "tell":
         for _ in sys.stdin:
