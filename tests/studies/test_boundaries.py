@@ -227,13 +227,13 @@ def test_a_delete_that_is_under_way_refuses_tells_at_once(storage, monkeypatch):
     gate = Gate()
     from rising_bandits.studies import library
 
-    remove = library._remove
+    remove = library.remove
 
     def slow(database, number):
         gate.stop()
         remove(database, number)
 
-    monkeypatch.setattr(library, "_remove", slow)
+    monkeypatch.setattr(library, "remove", slow)
     deleting, _ = start(lambda: rb.studies.delete("s", storage=storage))
     assert gate.reached.wait(60)
     with pytest.raises(rb.InputError, match="is gone: it was deleted"):

@@ -17,7 +17,7 @@ import rising_bandits as rb
 from rising_bandits.problems.tasks import grid_edges
 from rising_bandits.studies import Decay, Log, Range, Reciprocal
 from rising_bandits.studies.log import log as study_log
-from rising_bandits.studies.reports import explain as explaining
+from rising_bandits.studies.reports import runner_up as second_best
 from rising_bandits.theory import diagnose
 
 ROADS = [("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("b", "c")]
@@ -105,8 +105,8 @@ def test_the_runner_up_by_masks_is_the_second_best_of_the_list(seed, kind):
     free = [arms for arms in problem.oracle.super_arms() if not mask[arms].any()]
     totals = sorted((weights[arms].sum() for arms in free), reverse=True)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(explaining, "LISTED", 0)
-        second, exact = explaining.runner_up(problem, weights, best, mask)
+        patch.setattr(second_best, "LISTED", 0)
+        second, exact = second_best.runner_up(problem, weights, best, mask)
     assert exact
     if len(free) == 1:
         assert second is None

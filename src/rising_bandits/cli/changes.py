@@ -10,7 +10,8 @@ import typer
 
 from rising_bandits.cli.output import out, print_json
 from rising_bandits.cli.problems import make_problem, numbers_by_name
-from rising_bandits.cli.study import DEFAULT, JsonOption, StorageOption, StudyName, label_of, open_study, read_scale
+from rising_bandits.cli.studies import DEFAULT, JsonOption, StorageOption, StudyName, label_of, open_study
+from rising_bandits.cli.study_create import read_scale
 from rising_bandits.cli.theory import read_table
 from rising_bandits.errors import InputError
 from rising_bandits.experiments.plan import make_policy, parse_policy

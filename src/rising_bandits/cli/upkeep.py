@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from rising_bandits.cli.output import out, print_json
-from rising_bandits.cli.study import DEFAULT, JsonOption, StorageOption
+from rising_bandits.cli.studies import DEFAULT, JsonOption, StorageOption
 
 
 def check(storage: StorageOption = DEFAULT, as_json: JsonOption = False) -> None:

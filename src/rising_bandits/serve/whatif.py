@@ -98,4 +98,4 @@ class Sheet:
 def what_if(study: Study) -> Study:
     """A copy of a study, as of now, whose changes are never stored."""
     log = study._log
-    return Study(Log(log.name, log.number, log.settings, Sheet(log.storage), log._kind, log._given))
+    return Study(Log(log.name, log.number, log.settings, Sheet(log.storage), log.code.policy, log.code.problem))

@@ -17,7 +17,7 @@ from rising_bandits.studies import aio
 from rising_bandits.studies.library import create, delete, load, names, open  # noqa: A004
 from rising_bandits.studies.log.noticed import Change
 from rising_bandits.studies.reports.compare import Comparison, Difference
-from rising_bandits.studies.reports.explain import Choice, Explanation, Reason
+from rising_bandits.studies.reports.explanation import Choice, Explanation, Reason
 from rising_bandits.studies.reports.replay import Replay
 from rising_bandits.studies.scales import Decay, Inverse, Log, Range, Reciprocal, Scale
 from rising_bandits.studies.study import Decision, Study

@@ -24,7 +24,7 @@ from rising_bandits.problems.base import Label
 from rising_bandits.studies import library
 from rising_bandits.studies.calls.base import Decision
 from rising_bandits.studies.reports.compare import Comparison
-from rising_bandits.studies.reports.explain import Explanation, Reason
+from rising_bandits.studies.reports.explanation import Explanation, Reason
 from rising_bandits.studies.study import Study
 
 P = ParamSpec("P")

@@ -6,7 +6,6 @@ import logging
 import secrets
 from collections.abc import Callable, Mapping
 from datetime import timedelta
-from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -16,22 +15,22 @@ from rising_bandits.errors import InputError
 from rising_bandits.policies.policy import Policy
 from rising_bandits.problems.base import Label, Problem
 from rising_bandits.studies.calls.setting import check_forgets, least_body, prior_body
+from rising_bandits.studies.loading import load
 from rising_bandits.studies.log import snapshot
 from rising_bandits.studies.log.events import Event
 from rising_bandits.studies.log.fold import Fold
 from rising_bandits.studies.log.log import Log
-from rising_bandits.studies.reports.files import bring, read
+from rising_bandits.studies.naming import check_name, check_new_name, class_of, remove
 from rising_bandits.studies.scales import UNIT, Scale, check_kept
 from rising_bandits.studies.settings import Settings, begin, problem_body
-from rising_bandits.studies.storage.base import Storage, Writer
 from rising_bandits.studies.storage.places import connect
 from rising_bandits.studies.storage.urls import DEFAULT
 from rising_bandits.studies.study import Study
 
+__all__ = ["create", "delete", "load", "names", "open"]
+
 _LOGGER = logging.getLogger("rising_bandits.studies")
 Clock = Callable[[], float]
-_ABANDONED = 24 * 3600.0
-"""Seconds after which a load that did not end is taken to be left behind."""
 
 
 def create(
@@ -131,7 +130,7 @@ def create(
     [1, 1, 0]
     >>> study.close(); folder.cleanup()
     """
-    _check_new_name(name)
+    check_new_name(name)
     policy = policies.recommended(problem, horizon) if policy is None else policy
     if not isinstance(cast(object, policy), Policy):
         raise InputError(f"policy must be a Policy such as HorizonCRUCB(), or None, got {policy!r}")
@@ -226,94 +225,17 @@ def open(  # noqa: A001
     StorageError
         The database cannot be opened.
     """
-    _check_name(name)
+    check_name(name)
     database = connect(storage, create=False, power_safe=power_safe, timeout=timeout, clock=clock, token=token)
     with database.read() as reader:
         found = reader.study(name)
         known = reader.names()
     if found is None:
         raise InputError(f"name must be one of the studies of the storage ({_listed(known)}), got {name!r}")
-    kind = _class(policy)
+    kind = class_of(policy)
     study = Study(Log(name, found[0], Settings.from_dict(found[1]), database, kind, problem))
-    _check_class(study, kind)
+    _checkclass_of(study, kind)
     return study
-
-
-def load(
-    path: str | Path,
-    name: str | None = None,
-    *,
-    storage: str = DEFAULT,
-    policy: Policy | type[Policy] | None = None,
-    problem: Problem | None = None,
-    token: str | None = None,
-) -> Study:
-    """Make a new study from a file that `Study.export` wrote. Its next decision is the same as that of the original.
-
-    Every event of the file is checked against the events before it.
-
-    Parameters
-    ----------
-    path
-        The file.
-    name
-        The name of the new study; by default the name of the exported one.
-    storage
-        The URL of the database, as in `create`.
-    policy, problem, token
-        As in `open`.
-
-    Returns
-    -------
-    Study
-        The new study.
-
-    Raises
-    ------
-    InputError
-        The file is damaged, or the name exists already. Nothing was written.
-    """
-    found, settings, rows = read(Path(path))
-    name = found if name is None else name
-    _check_new_name(name)
-    kind = _class(policy)
-    database = connect(storage, token=token)
-    try:
-        with database.write() as writer:
-            _refuse_known(writer, name)
-            abandoned = writer.hidden(writer.now - _ABANDONED)
-            number = writer.add_study(f"loading {secrets.token_hex(8)}", settings.as_dict(), hidden=True)
-        for old in abandoned:
-            _remove(database, old)
-        log = Log(name, number, settings, database, kind, problem)
-        try:
-            fold = bring(log, Path(path), rows)
-            with database.write() as writer:
-                _refuse_known(writer, name)
-                writer.show_study(number, name)
-        except BaseException:
-            _remove(database, number)
-            raise
-        log.adopt(fold)
-        log.keep_snapshot(fold)
-        return Study(log)
-    except BaseException:
-        database.close()
-        raise
-
-
-def _refuse_known(writer: Writer, name: str) -> None:
-    """Refuse the name of a study that is there."""
-    if writer.study(name) is not None:
-        raise InputError(f"name must be new, but there is a study {name!r}; pass another name")
-
-
-def _remove(database: Storage, number: int) -> None:
-    """Remove a hidden study, a part at a time, so that others can write in between."""
-    more = True
-    while more:
-        with database.write() as writer:
-            more = writer.remove_some(number)
 
 
 def names(*, storage: str = DEFAULT, token: str | None = None) -> list[str]:
@@ -351,30 +273,15 @@ def delete(name: str, *, storage: str = DEFAULT, token: str | None = None) -> No
     InputError
         There is no study of that name.
     """
-    _check_name(name)
+    check_name(name)
     database = connect(storage, create=False, token=token)
     with database.write() as writer:
         found = writer.study(name)
         if found is None:
             raise InputError(f"name must be one of the studies ({_listed(writer.names())}), got {name!r}")
         writer.hide_study(found[0])
-    _remove(database, found[0])
+    remove(database, found[0])
     database.close()
-
-
-def _check_new_name(name: Any) -> None:
-    """Refuse what cannot be the name of a new study. Names are shown in terminals and on pages."""
-    _check_name(name)
-    if not name.isprintable():
-        raise InputError(f"name must be printable text, without control characters and line breaks, got {name!r}")
-
-
-def _check_name(name: Any) -> None:
-    """Refuse what cannot be the name of a study."""
-    if not isinstance(name, str) or not name.strip() or len(name) > 200:
-        raise InputError(f"name must be a text of 1 to 200 characters, got {name!r}")
-    if "\0" in name or any("\ud800" <= character <= "\udfff" for character in name):
-        raise InputError(f"name must be text that UTF-8 can hold, without NUL, got {name!r}")
 
 
 def _listed(known: list[str]) -> str:
@@ -382,12 +289,7 @@ def _listed(known: list[str]) -> str:
     return ", ".join(map(repr, known[:6])) + (", ..." if len(known) > 6 else "") if known else "there are none"
 
 
-def _class(given: Policy | type[Policy] | None) -> type[Policy] | None:
-    """The class of a policy, or the class that was passed itself."""
-    return type(given) if isinstance(given, Policy) else given
-
-
-def _check_class(study: Study, kind: type[Policy] | None) -> None:
+def _checkclass_of(study: Study, kind: type[Policy] | None) -> None:
     """Refuse the class of a policy that the study does not have."""
     name = study.settings.policy
     if kind is not None and kind.__name__ != name:

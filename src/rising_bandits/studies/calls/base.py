@@ -11,7 +11,7 @@ from rising_bandits.problems.base import Label, Problem
 from rising_bandits.studies.log.entries import Entry
 from rising_bandits.studies.log.fold import Fold
 from rising_bandits.studies.log.log import Log
-from rising_bandits.studies.reports.explain import Explanation
+from rising_bandits.studies.reports.explanation import Explanation
 from rising_bandits.studies.scales import Scale
 from rising_bandits.studies.settings import Settings
 

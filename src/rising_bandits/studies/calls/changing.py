@@ -104,7 +104,7 @@ class Changing(Calls):
         with self._log.turn() as turn:
             body = problem_body(problem, turn.fold.key_of)
             if body["spec"] is None:
-                self._log.check_code(problem)
+                self._log.code.check_second(problem)
             new = problem if body["spec"] is None else self._log.resolve(body)
             off = np.array([key in turn.fold.retired for key in body["keys"]])
             if off.any() and not new.oracle.can(off):
@@ -113,7 +113,7 @@ class Changing(Calls):
             turn.fold.live.policy.rebase(new, [turn.fold.arms.arm_of.get(key, -1) for key in body["keys"]])
             turn.add("problem", body)
             if body["spec"] is None:
-                self._log.hand_in(problem)
+                self._log.code.hand_in(problem)
 
     def import_plays(self, logs: Any, *, rounds: int | None = None) -> int:
         """Add plays that were made elsewhere or before the study was created.

@@ -20,7 +20,8 @@ from rising_bandits.studies.log.events import Event
 from rising_bandits.studies.log.fold import Fold
 from rising_bandits.studies.log.noticed import Change, change_of, doubt
 from rising_bandits.studies.reports.compare import Comparison, compare
-from rising_bandits.studies.reports.explain import Explanation, Reason, explain_choice, reasons
+from rising_bandits.studies.reports.explain import explain_choice, reasons
+from rising_bandits.studies.reports.explanation import Explanation, Reason
 from rising_bandits.studies.reports.files import export, export_history
 from rising_bandits.studies.reports.history import history
 from rising_bandits.studies.reports.replay import Replay, replay

@@ -289,7 +289,7 @@ class Setting(Calls):
             return None
         without: dict[str, Any] = {"horizon": None}
         try:
-            self._log.kind(settings.policy)(**settings.parameters).start(fold.arms.problem, None, 0)
+            self._log.code.kind(settings.policy)(**settings.parameters).start(fold.arms.problem, None, 0)
         except InputError:
             # A window that follows from the horizon: the policy keeps it.
             without = {}

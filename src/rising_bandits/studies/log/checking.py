@@ -74,7 +74,7 @@ def _check_set(log: Log, fold: Fold, body: dict[str, Any]) -> None:
         check_least(dict(settings.least))
     if not {"policy", "horizon"}.isdisjoint(body):
         # A policy that cannot decide about the problem raises here.
-        kind = log.kind(settings.policy)
+        kind = log.code.kind(settings.policy)
         kind(**settings.parameters).start(fold.arms.problem, settings.horizon, 0)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import logging
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -11,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from rising_bandits import policies
 from rising_bandits.errors import InputError, RisingBanditsError, StorageError
 from rising_bandits.policies.policy import Policy
-from rising_bandits.problems.base import Label, Problem, _label
+from rising_bandits.problems.base import Label, Problem
 from rising_bandits.studies.log import snapshot
+from rising_bandits.studies.log.code import Code
 from rising_bandits.studies.log.entries import Entry
 from rising_bandits.studies.log.events import Event
 from rising_bandits.studies.log.fold import Fold
@@ -31,8 +30,6 @@ SNAPSHOT_EVENTS = 2_000
 """The least number of events between two snapshots. It is larger if snapshots are large, see `Log._due`."""
 _BYTES_PER_EVENT = 100
 """A snapshot of so many bytes has to wait for one more event."""
-_PROBLEMS_KEPT = 4
-"""How many problems are cached."""
 
 
 class Turn:
@@ -65,9 +62,9 @@ class Log:
         self.name, self.number, self.storage = name, number, storage
         self.settings = settings
         """The settings with which the study was created. Those in force are `Fold.settings`."""
-        self._kind, self._given = kind, problem
+        self.code = Code(kind, problem)
+        self.resolve = self.code.resolve
         self._fold: Fold | None = None
-        self._problems: dict[str, Problem] = {}
         self._snapshot_seq, self._snapshot_size = 0, 0
         self._group: Writer | None = None
         """The transaction of the open `group`; None if there is none."""
@@ -255,8 +252,8 @@ class Log:
         kind
             The class of the policy, if it is set.
         """
-        before = self._kind
-        self._kind = before if kind is None else kind
+        before = self.code.policy
+        self.code.policy = before if kind is None else kind
         try:
             with self.look() as (fold, reader):
                 settings = fold.settings.changed(body)
@@ -264,36 +261,14 @@ class Log:
                 self._apply(again, reader.later(self.number, again.seq, upto=fold.seq, digest=again.digest))
                 self._ready = again
         except BaseException:
-            self._kind = before
+            self.code.policy = before
             raise
-
-    def kind(self, name: str) -> type[Policy]:
-        """The class of a policy by its name: the class that was passed to `open`, or one of the library."""
-        if self._kind is not None and self._kind.__name__ == name:
-            return self._kind
-        built_in = {known.__name__: known for known in policies.classes().values()}
-        if name not in built_in and self._kind is not None:
-            raise InputError(f"policy must be a {name}, which the study has now, got {self._kind.__name__}")
-        if name not in built_in:
-            raise InputError(
-                f"policy must be passed to open this study, whose policy is your own class {name}: "
-                f"open(..., policy={name})"
-            )
-        return built_in[name]
-
-    def _has_class(self, name: str) -> bool:
-        """Whether the class of a policy is known."""
-        try:
-            self.kind(name)
-        except InputError:
-            return False
-        return True
 
     def begin(self, first: Event, settings: Settings | None = None) -> Fold:
         """The state after the first event, with the settings of the beginning or with others."""
-        if settings is not None or self._has_class(self.settings.policy):
+        if settings is not None or self.code.has_class(self.settings.policy):
             settings = self.settings if settings is None else settings
-            return begin(settings, self.kind(settings.policy)(**settings.parameters), first, self.resolve)
+            return begin(settings, self.code.kind(settings.policy)(**settings.parameters), first, self.resolve)
         # The class of the first policy is not known. It is not needed if another policy was set later.
         return begin(self.settings, None, first, self.resolve)
 
@@ -321,7 +296,7 @@ class Log:
         """The state at the newest snapshot (not after ``upto``), or after the first event if there is no snapshot."""
         body = reader.snapshot(self.number, upto)
         if body is not None:
-            fold = snapshot.load(body, self.kind, self.resolve, self.settings)
+            fold = snapshot.load(body, self.code.kind, self.resolve, self.settings)
             if fold is not None and self._belongs(reader, fold):
                 if upto is None:
                     self._snapshot_seq, self._snapshot_size = fold.seq, len(body)
@@ -350,37 +325,6 @@ class Log:
         self._apply(fold, reader.later(self.number, fold.seq, upto=seq - 1, digest=fold.digest))
         self.relearn(fold, reader)
         return fold
-
-    def resolve(self, body: dict[str, Any]) -> Problem:
-        """The problem of a problem event, made from its spec, or the problem that was passed to `open`."""
-        text = json.dumps([body["spec"], body["labels"]])
-        if text not in self._problems:
-            if body["spec"] is not None:
-                problem = Problem.from_spec(body["spec"])
-            elif self._given is None or list(self._given.labels) != [_label(label) for label in body["labels"]]:
-                arms = ", ".join(repr(_label(label)) for label in body["labels"][:6])
-                raise InputError(
-                    "problem must be passed to open this study, because it contains your own code: "
-                    f"open(..., problem=...) with the arms {arms}{', ...' if len(body['labels']) > 6 else ''}"
-                )
-            else:
-                problem = self._given
-            self._problems = {**dict(list(self._problems.items())[1 - _PROBLEMS_KEPT :]), text: problem}
-        return self._problems[text]
-
-    def check_code(self, problem: Problem) -> None:
-        """Refuse a second problem with the user's own code, because only one can be passed to `open`."""
-        given = self._given
-        if given is not None and given is not problem and given.spec() is None:
-            raise InputError(
-                "problem must not be a second one that contains your own code, because only one can be passed when the "
-                "study is opened; if the arms are the same, open it with problem=... instead; otherwise create a "
-                "new study and import_plays of this one's history()"
-            )
-
-    def hand_in(self, problem: Problem) -> None:
-        """Keep a problem with the user's own code, which its event cannot contain."""
-        self._given = problem
 
     def entry(self, fold: Fold, reader: Reader | None, number: Any) -> Entry:
         """A decision by its number, from memory or from the log. Without a reader it must be in memory."""

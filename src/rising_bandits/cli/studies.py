@@ -1,0 +1,33 @@
+"""What the commands about studies share: options, and how a study and its arms are found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rising_bandits.studies import Study
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+StudyName = Annotated[str, typer.Argument(help="The name of the study.")]
+StorageOption = Annotated[
+    str,
+    typer.Option(
+        help="The database: a SQLite file, such as sqlite:///routes.db, or postgresql://user@host/database.",
+        envvar="RISING_STORAGE",
+    ),
+]
+DEFAULT = "sqlite:///studies.db"
+
+
+def open_study(name: str, storage: str) -> Study:
+    """Open an existing study."""
+    from rising_bandits import studies
+
+    return studies.open(name, storage=storage)
+
+
+def label_of(study: Study, text: str) -> Any:
+    """The label of the arm that a text on the command line means; labels need not be texts."""
+    return next((label for label in study.problem.labels if str(label) == text), text)
