@@ -44,6 +44,21 @@ def number(
     return result
 
 
+def numbers(name: str, values: Iterable[Any], *, low: float, high: float) -> tuple[float, ...]:
+    """Finite floats inside an interval, each checked as `number` checks one.
+
+    >>> numbers("values", (0.1, 1), low=0.0, high=1.0)
+    (0.1, 1.0)
+    """
+    found = tuple(values)
+    # Tables of floats can be long, so they are checked at once. All else, and what is wrong, is looked at singly.
+    if set(map(type, found)) <= {float, np.float64}:
+        table = np.array(found, dtype=np.float64)
+        if bool(((table >= low) & (table <= high)).all()):
+            return tuple(table.tolist())
+    return tuple(number(name, value, low=low, high=high) for value in found)
+
+
 def integer(
     name: str, value: Any, *, low: int, high: int | None = None, limit: int | None = None, wanted: str = ""
 ) -> int:

@@ -49,4 +49,4 @@ def test_rising_alone_shows_examples_and_tasks_have_descriptions(run, capsys):
     assert run("tasks") == 0
     text = capsys.readouterr().out
     for name in rb.tasks.names():
-        assert f"{name}: {rb.tasks.get(name).description}" in text
+        assert f"{name} {rb.tasks.get(name).description}" in " ".join(text.split())

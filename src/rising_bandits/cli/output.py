@@ -9,7 +9,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from rich.cells import cell_len
 from rich.console import Console
+from rich.measure import Measurement
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
@@ -34,6 +36,9 @@ def console(**options: Any) -> Console:
 
 out = console()
 
+_WIDEST = 200
+"""The width of tables where there is no terminal."""
+
 
 def print_heading(title: str, rest: str = "") -> None:
     """Print an empty line, then ``title`` in bold and ``rest`` after it."""
@@ -55,15 +60,25 @@ def print_json(data: Any) -> None:
 
 
 def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]], numbers: int) -> None:
-    """Print a table whose last ``numbers`` columns are aligned to the right."""
+    """Print a table whose last ``numbers`` columns are aligned to the right.
+
+    On a narrow terminal the text between the first column and the numbers is broken into lines. Nothing is cut off: if
+    the table is too wide even so, the terminal breaks its lines.
+    """
     table = Table(box=None, header_style="bold", pad_edge=False)
     for place, heading in enumerate(headings):
-        table.add_column(heading, justify="right" if place >= len(headings) - numbers else "left", no_wrap=True)
+        cells = [heading, *(shown_text(row[place]) for row in rows)]
+        number = place >= len(headings) - numbers
+        whole = max(cell_len(cell) for cell in cells) if number or place == 0 else None
+        table.add_column(heading, justify="right" if number else "left", no_wrap=whole is not None, min_width=whole)
     for row in rows:
         table.add_row(*(shown_text(cell) for cell in row))
     # Where there is no terminal, the width is not known; lines must not be broken there.
-    wide = out if out.is_terminal else console(width=200)
-    wide.print(table)
+    least = Measurement.get(out, out.options.update(max_width=_WIDEST), table).minimum
+    if out.is_terminal and least <= out.width:
+        out.print(table)
+    else:
+        console(width=_WIDEST if not out.is_terminal else least).print(table, crop=False)
 
 
 LINE_EVERY = 15.0

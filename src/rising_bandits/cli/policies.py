@@ -25,17 +25,13 @@ def policies(
     if as_json:
         print_json({"policies": rows, "recommended": advised})
         return
-    print_table(
-        ["policy", "acts on", "parameters"],
-        [
-            [row["policy"], row["acts_on"], ", ".join(f"{name}={value!r}" for name, value in row["parameters"].items())]
-            for row in rows
-        ],
-        0,
-    )
-    out.print()
+    lines = []
     for row in rows:
-        out.print(f"{row['policy']}: {row['description']}", soft_wrap=True)
+        given = ", ".join(f"{name}={value!r}" for name, value in row["parameters"].items())
+        mark = "Recommended. " if row["policy"] == advised else ""
+        lines.append([row["policy"], row["acts_on"], mark + row["description"]])
+        lines.append(["", "", given or "no parameters"])
+    print_table(["policy", "acts on", "what it does, and its parameters"], lines, 0)
     out.print(
         f"\nrecommended: {advised}; --policy recommended takes it, and so does a study without a policy", soft_wrap=True
     )

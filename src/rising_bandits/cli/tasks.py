@@ -57,17 +57,20 @@ def tasks(
     keys = ["task", "reward", "base_arms", "super_arms", "max_size", "horizon", "sigma"]
     print_table(headings, [[f"{row[key]:,}" if key == "horizon" else str(row[key]) for key in keys] for row in rows], 5)
     out.print()
-    for row in rows:
-        out.print(f"{row['task']}: {row['description']}", soft_wrap=True)
-    for family in known.families():
-        members = family.members()
-        few = len(members) <= _FEW
-        shown = ", ".join(family.prefix + name for name in (members if few else members[:2]))
-        more = "" if few else f", ... ({len(members)} tasks)"
-        out.print(
-            f"\n{family.description}: {shown}{more}; {family.prefix}{members[0]}@5000 has 5000 rounds", soft_wrap=True
-        )
+    print_table(["task", "what it is"], [[row["task"], row["description"]] for row in rows], 0)
+    out.print()
+    print_table(["family of tasks", "what it is"], [_shown(family) for family in known.families()], 0)
+    example = known.families()[0]
+    name = example.prefix + example.members()[0]
+    out.print(f"\nA number after @ sets the rounds of a task of a family: {name}@5000", soft_wrap=True)
     out.print(f"\npolicies: {', '.join(policies.names())}")
     out.print(
         "try: rising run path-easy --policy crucb --policy sw-cucb --seeds 5 --out results/first --plot", soft_wrap=True
     )
+
+
+def _shown(family: Any) -> list[str]:
+    """The names of a family, or the first of them, and what it is."""
+    members = [family.prefix + name for name in family.members()]
+    few = len(members) <= _FEW
+    return [", ".join(members) if few else f"{', '.join(members[:2])}, ... ({len(members)} tasks)", family.description]

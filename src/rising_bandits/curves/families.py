@@ -380,7 +380,7 @@ class Tabulated(Curve):
     def __post_init__(self) -> None:
         if not isinstance(cast(object, self.values), Sized) or len(self.values) == 0:
             raise InputError(f"values must hold at least one mean, as in (0.1, 0.4), got {self.values!r}")
-        object.__setattr__(self, "values", tuple(_checks.number("values", v, low=0.0, high=1.0) for v in self.values))
+        object.__setattr__(self, "values", _checks.numbers("values", self.values, low=0.0, high=1.0))
 
     @property
     def settled(self) -> int:
