@@ -23,13 +23,13 @@ def draw(path: Path) -> list[Path]:
     """Draw the roads, how good they become, and what two policies earn."""
     task = commute()
     best = rb.optimal_constant(task)
-    with style.figures(11.0, 3.3, widths=(1.0, 1.0, 1.35)) as (drawing, (roads, curves, days)):
+    with style.figures(9.6, 3.1, widths=(0.9, 1.0, 1.0)) as (drawing, (roads, curves, days)):
         places = {"home": (0.0, 0.5), "bridge": (0.5, 1.0), "tunnel": (0.5, 0.0), "work": (1.0, 0.5)}
         for by, colour in (("bridge", KNOWN), ("tunnel", LEARNT)):
             across, up = zip(places["home"], places[by], places["work"], strict=True)
             roads.plot(across, up, color=colour, linewidth=4, zorder=1)
         for name, (x, y) in places.items():
-            roads.scatter([x], [y], s=1500, color="white", edgecolor="#444444", zorder=2)
+            roads.scatter([x], [y], s=1300, color="white", edgecolor="#444444", zorder=2)
             roads.text(x, y, name, ha="center", va="center", zorder=3)
         roads.set(xlim=(-0.2, 1.2), ylim=(-0.3, 1.3))
         roads.axis("off")
@@ -52,9 +52,11 @@ def draw(path: Path) -> list[Path]:
             days.plot(run.rounds, share, color=colour, linewidth=2.4)
             ends.append((share[-1], "sliding window" if isinstance(policy, rb.SWCUCB) else "recommended", colour))
         for share, name, colour in ends:
-            days.text(task.horizon * 1.02, share, f"{name}\nlost {share:.0f}%", color=colour, va="center")
+            days.text(
+                task.horizon * 1.03, share, f"{name}\nlost {share:.0f}%", color=colour, va="center", clip_on=False
+            )
         days.axhline(0, color="#444444", linewidth=0.8)
-        days.set(xlabel="day", ylabel="lost so far, % of the optimum", xlim=(0, task.horizon * 1.38))
+        days.set(xlabel="day", ylabel="lost so far, % of the optimum", xlim=(0, task.horizon))
         days.set_xticks([0, 500, 1000, 1500])
         days.set_title("Who looks ahead loses less")
         return style.save(drawing, path)

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from rising_bandits.benchmark import FAMILIES, HORIZONS, NOISES
-from rising_bandits.plots.style import apart, figure, look, looks, save, title
+from rising_bandits.plots.ends import placed, shares
+from rising_bandits.plots.style import figure, look, looks, save, title
 from rising_bandits.policies import recommended
 from rising_bandits.problems import TopK
 
@@ -100,40 +101,61 @@ def draw_frontier(
 
 
 def _hue(label: str) -> str:
-    """The colour of a policy; variants of a policy share it and are told apart by their numbers."""
+    """The colour of a policy; variants of a policy share it."""
     return look(label.partition("(")[0]).colour
 
 
 def _name_points(axes: Any, points: dict[str, Any]) -> None:
-    """Number the points and list their names beside the axes. No number covers another one or a point."""
+    """Write the name of each point beside it where there is room, else beside the axes with a line to the point."""
+    from matplotlib.transforms import Bbox
+
     ordered = sorted(points, key=lambda label: points[label][1], reverse=True)
-    for place, label in enumerate(ordered):
-        axes.annotate(
-            f"{place + 1}  {title(label)}",
-            (1.02, 1.0 - place * min(0.07, 1.0 / len(ordered))),
-            xycoords="axes fraction",
-            fontsize=8,
-            va="top",
-            color=_hue(label),
-        )
-    # Places in points of print. They are known when the names have taken their room.
+    at = {label: tuple(100 * share for share in points[label]) for label in ordered}
+    # First all names stand beside the axes. Once they have taken their room, places are known in pixels.
+    low, high = axes.get_ylim()
+    gap = min(0.06, 0.98 / max(1, len(ordered)))
+    column = _column(axes, ordered, at, low, high, gap)
     axes.figure.draw_without_rendering()
-    there = axes.transData.transform([[100 * share for share in points[label]] for label in ordered])
-    there = there * 72.0 / axes.figure.dpi
-    for place, (label, (x, y), moved) in enumerate(zip(ordered, there, apart(there, 12.0), strict=True)):
-        shift = (moved[0] - x, moved[1] - y)
-        line = {"arrowstyle": "-", "color": "#999999", "linewidth": 0.6, "shrinkA": 4, "shrinkB": 2}
-        axes.annotate(
-            str(place + 1),
-            tuple(100 * share for share in points[label]),
-            shift,
-            textcoords="offset points",
-            fontsize=8,
-            ha="center",
-            va="center",
-            zorder=4,
-            arrowprops=line if float(np.hypot(*shift)) > 14.0 else None,
+    dots = axes.transData.transform([at[label] for label in ordered])
+    taken = [Bbox.from_extents(x - 5, y - 5, x + 5, y + 5) for x, y in dots]
+    inside = axes.get_window_extent()
+    left = []
+    for place, label in enumerate(ordered):
+        for side, shift in (("left", 7), ("right", -7)):
+            style = {"fontsize": 8, "color": _hue(label), "ha": side, "va": "center"}
+            name = axes.annotate(title(label), at[label], (shift, 0), textcoords="offset points", zorder=4, **style)
+            box = name.get_window_extent()
+            others = [other for number, other in enumerate(taken) if number != place]
+            if inside.containsx(box.x0) and inside.containsx(box.x1) and not box.count_overlaps(others):
+                taken.append(box)
+                break
+            name.remove()
+        else:
+            left.append(label)
+    for text in column:
+        text.remove()
+    _column(axes, left, at, low, high, gap)
+
+
+def _column(axes: Any, names: list[str], at: dict[str, Any], low: float, high: float, gap: float) -> list[Any]:
+    """Write names beside the axes, from the highest point to the lowest, each joined to its point by a line."""
+    heights = placed(shares([at[label][1] for label in names], low, high, log=True), gap)
+    written = []
+    for label, height in zip(names, heights, strict=True):
+        line = {"arrowstyle": "-", "color": _hue(label), "linewidth": 0.7, "shrinkA": 1, "shrinkB": 3}
+        written.append(
+            axes.annotate(
+                title(label),
+                at[label],
+                (1.03, height),
+                textcoords="axes fraction",
+                fontsize=8,
+                va="center",
+                color=_hue(label),
+                arrowprops={**line, "relpos": (0.0, 0.5)},
+            )
         )
+    return written
 
 
 def plot_frontier(
@@ -163,10 +185,10 @@ def plot_frontier(
 def best_where(data: dict[str, Any]) -> dict[tuple[str, int, str], dict[str, float]]:
     """The mean share of every policy on the random instances, by (noise, horizon, family)."""
     cells: dict[tuple[str, int, str], dict[str, list[float]]] = {}
-    for _, family, _, noise, horizon, _, *shares in data["instances"]:
+    for _, family, _, noise, horizon, _, *lost in data["instances"]:
         if family in FAMILIES:
             cell = cells.setdefault((noise, horizon, family), {})
-            for policy, share in zip(data["policies"], shares, strict=True):
+            for policy, share in zip(data["policies"], lost, strict=True):
                 if share is not None:
                     cell.setdefault(policy, []).append(share)
     return {place: {policy: float(np.mean(found)) for policy, found in cell.items()} for place, cell in cells.items()}
@@ -209,7 +231,7 @@ def draw_map(axes: Any, data: dict[str, Any], mine: str | None = None) -> None:
             beside = mine in cell and best != mine
             text = f"{name}\n{cell[best]:.1%}"
             middle = row - 0.13 if beside else row
-            axes.text(column, middle, text, ha="center", va="center", fontsize=8, color=colour, linespacing=1.1)
+            axes.text(column, middle, text, ha="center", va="center", fontsize=8, color="#222222", linespacing=1.1)
             if beside:
                 words = f"{title(mine)} {cell[mine]:.1%}"
                 axes.text(column, row + 0.29, words, ha="center", va="center", fontsize=7, color="#555555")
@@ -236,7 +258,7 @@ def _square(column: int, row: int, colour: str) -> Any:
     """The coloured background of a cell."""
     from matplotlib.patches import Rectangle
 
-    return Rectangle((column - 0.47, row - 0.44), 0.94, 0.88, facecolor=colour, alpha=0.13, linewidth=0)
+    return Rectangle((column - 0.47, row - 0.44), 0.94, 0.88, facecolor=colour, alpha=0.28, linewidth=0)
 
 
 def plot_map(data: dict[str, Any], path: Path) -> list[Path]:

@@ -98,7 +98,8 @@ def plot_diagnosis(diagnosis: Diagnosis, path: Path) -> list[Path]:
         The PNG file and the SVG file.
     """
     drawn, others = diagnosis.arms[:MOST_PANELS], diagnosis.arms[MOST_PANELS:]
-    columns = min(2 if current().narrow else 4, math.ceil(math.sqrt(len(drawn))))
+    # Three panels stand side by side, more in a square.
+    columns = min(2 if current().narrow else 4, max(3, math.ceil(math.sqrt(len(drawn)))), len(drawn))
     rows = math.ceil(len(drawn) / columns)
     width = max(4.2, 2.7 * columns)
     with figures(width, max(3.8, 2.6 * rows + 0.7)) as (drawing, _):

@@ -66,6 +66,15 @@ def shares(values: Sequence[float], low: float, high: float, *, log: bool = Fals
     return [(value - low) / (high - low) for value in inside]
 
 
+def placed(wanted: Sequence[float], gap: float) -> list[float]:
+    """Heights of names beside the axes, as shares of their height: close to the wanted ones, which must be descending.
+
+    >>> [round(height, 2) for height in placed([0.9, 0.9, 0.1], 0.1)]
+    [0.95, 0.85, 0.1]
+    """
+    return _within(spread(wanted, gap=gap), gap)
+
+
 def name_ends(
     axes: Any,
     ends: Sequence[End],
@@ -100,7 +109,7 @@ def name_ends(
     # A name of several lines is placed as if each of its lines were a name.
     wanted = [height for height, count in zip(at, counts, strict=True) for _ in range(count)]
     line = min(_LINE, _TOP / max(1, len(wanted)))
-    heights = _within(spread(wanted, gap=line), line)
+    heights = placed(wanted, line)
     for end, text, start, count in zip(ordered, texts, at, counts, strict=True):
         height = sum(heights[:count]) / count
         heights = heights[count:]

@@ -54,7 +54,9 @@ def draw_identification(axes: Any, rates: Rates, what: str = "probability") -> N
     axes.minorticks_off()
     axes.set_xlabel("budget: rounds before the choice")
     axes.set_ylabel("error probability, with 95% intervals" if what == "probability" else "simple regret")
-    axes.set_ylim(bottom=0.0)
+    # A little room on both sides, so that marks at 0 and at 1 are whole.
+    most = 1.0 if what == "probability" else axes.get_ylim()[1]
+    axes.set_ylim(-0.03 * most, 1.04 * most)
 
 
 def draw_names(axes: Any, rates: Rates, what: str = "simple_regret") -> None:

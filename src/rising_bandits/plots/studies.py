@@ -240,7 +240,7 @@ def plot_study(study: Study, path: Path | str) -> list[Path]:
     plays = {str(arm): count for arm, count in study.plays().items()}
     scale, problem = study.scale, study.problem
     texts = [study.name, scale.unit, *plays]
-    with plain_text(texts) as plain, figures(14.0, 4.2, (1.0, 1.25, 1.25)) as (drawing, (left, middle, right)):
+    with plain_text(texts) as plain, figures(11.0, 3.6, (1.0, 1.25, 1.25)) as (drawing, (left, middle, right)):
         earned, name = rewards(table, problem, scale)
         if not any(plays.values()):
             told = "no arm was played since it began" if len(table) else "nothing was told yet"

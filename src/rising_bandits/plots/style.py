@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from rising_bandits import _checks
 from rising_bandits._extras import require
 from rising_bandits._files import replacing
@@ -194,43 +192,6 @@ def spread(wanted: Sequence[float], gap: float) -> list[float]:
             (middle, count), (other, more) = blocks[-2], blocks[-1]
             blocks[-2:] = [[(middle * count + other * more) / (count + more), count + more]]
     return [middle + gap * ((count - 1) / 2 - place) for middle, count in blocks for place in range(int(count))]
-
-
-def apart(points: Any, gap: float) -> Any:
-    """Places for labels of points: close to them, but at least ``gap`` away from all points and from each other.
-
-    Parameters
-    ----------
-    points
-        An array of shape (n, 2).
-    gap
-        The least distance, in the unit of the points.
-
-    >>> places = apart([[0.0, 0.0], [1.0, 0.0]], gap=10.0)
-    >>> bool(np.hypot(*(places[0] - places[1])) >= 9.9)
-    True
-    """
-    points = np.asarray(points, dtype=np.float64)
-    middle = points.mean(axis=0)
-    # Labels begin on the side that faces away from the middle of all points.
-    away = points - middle
-    length = np.hypot(*away.T)[:, None]
-    places = points + gap * np.where(length > 0, away / np.maximum(length, 1e-9), [0.0, 1.0])
-    for _ in range(300):
-        others = np.concatenate([places, points])
-        step = places[:, None, :] - others[None, :, :]
-        far = np.hypot(step[..., 0], step[..., 1])
-        np.fill_diagonal(far, np.inf)
-        close = np.maximum(0.0, gap - far)
-        # Two labels at one place part in different directions.
-        turn = np.arange(len(points))[:, None] * 2.4
-        random = np.stack([np.cos(turn), np.sin(turn)], axis=-1)
-        push = np.where(far[..., None] > 1e-6, step / np.maximum(far, 1e-6)[..., None], random)
-        moved = (close[..., None] * push).sum(axis=1)
-        if not moved.any():
-            break
-        places = places + 0.3 * moved
-    return places
 
 
 def _top(block: list[float], gap: float) -> float:

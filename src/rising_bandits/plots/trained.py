@@ -397,11 +397,11 @@ def plot_training_regret(
     with figure(0.6 + 2.35 * columns, 0.75 + 2.05 * rows) as (drawing, first):
         first.remove()
         panels = drawing.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+        # A place without a panel keeps its room, so that all panels stay equally wide.
         for panel in panels.flat[len(labels) :]:
-            panel.remove()
-        for column in range(columns):
-            # The last row may be short; the lowest panel of each column has the numbers of episodes.
-            panels[(len(labels) - 1 - column) // columns, column].tick_params(labelbottom=True)
+            panel.set_axis_off()
+        for panel in panels.flat[max(0, len(labels) - columns) : len(labels)]:
+            panel.tick_params(labelbottom=True)
         for axes, label in zip(panels.flat, labels, strict=False):
             colour, mean, half = styles[label].colour, means[label], halves[label]
             shared = list(partial[label]) if label in partial else slice(None)
