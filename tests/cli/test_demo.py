@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -20,6 +21,11 @@ def test_the_demo_ends_in_a_page_and_its_numbers_are_those_of_a_simulation(run, 
     assert "<svg" in text
     assert "http" not in text
     assert "<script" not in text
+    # The two lines end at one height; their names do not cover each other.
+    heights = [
+        float(re.search(rf'y="([0-9.]+)"[^>]*>{name}</text>', text)[1]) for name in ("recommended", "sliding window")
+    ]
+    assert abs(heights[0] - heights[1]) >= 16
     task = commute()
     again = rb.simulate(task, rb.SWCUCB(), seed=0)
     ours, window = data["rows"]

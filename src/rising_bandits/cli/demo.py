@@ -142,13 +142,19 @@ def _page(task: Task, runs: dict[str, Run], total: float) -> str:
         lines.append(f'<text x="{x}" y="{float(y) + 18}" text-anchor="middle">{day:,}</text>')
     x, y = at(days / 2, 0.0).split(",")
     lines.append(f'<text x="{x}" y="{float(y) + 34}" text-anchor="middle">day</text>')
+    ends: list[tuple[float, str, str]] = []
     for (name, run), colour in zip(runs.items(), _COLOURS, strict=True):
         values = _daily(run)
         width = days / len(values)
         points = " ".join(at((place + 0.5) * width, value) for place, value in enumerate(values))
-        x, y = at(days, values[-1]).split(",")
         lines.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2.4"/>')
-        lines.append(f'<text x="{float(x) + 6}" y="{float(y) + 4}" style="fill:{colour}">{escape(name)}</text>')
+        ends.append((float(at(days, values[-1]).split(",")[1]), name, colour))
+    below = 0.0
+    beside = float(at(days, 0.0).split(",")[0]) + 6
+    for height, name, colour in sorted(ends):
+        # Lines may end at one height; their names stand below each other.
+        below = max(height + 4, below + 16)
+        lines.append(f'<text x="{beside}" y="{below:.1f}" style="fill:{colour}">{escape(name)}</text>')
     said = "; ".join(
         f"{escape(name)} ({escape(run.policy.partition('(')[0])}): regret {run.regret[-1] / total:.1%} of the optimum"
         for name, run in runs.items()
@@ -165,8 +171,8 @@ svg {{ width: 100%; height: auto; }} text {{ font-size: 12px; fill: currentColor
 <p>The bridge is good from the first day. The tunnel is worse at first, better with every trip, and best in the end. A
 policy that looks ahead practises the tunnel early. One that looks only at the recent past goes back to the bridge
 and finds the tunnel late.</p>
-<svg viewBox="0 0 {_WIDTH} {_HEIGHT + 12}" role="img" aria-label="Expected reward a day of two policies">
-<text x="{_LEFT}" y="4" dominant-baseline="hanging">expected reward a day</text>
+<svg viewBox="0 -14 {_WIDTH} {_HEIGHT + 26}" role="img" aria-label="Expected reward a day of two policies">
+<text x="{_LEFT}" y="-2">expected reward a day</text>
 {drawing}
 </svg>
 <p>{said}.</p>
