@@ -44,10 +44,10 @@ def test_run_prints_a_table_draws_and_keeps_the_results(run, tmp_path, capsys):
     assert "crucb" in text
     assert "600 rounds" in text
     assert len(list((tmp_path / "runs").glob("*.parquet"))) == 4
-    assert (tmp_path / "settings.json").exists()
-    assert (tmp_path / "regret-path-easy.png").stat().st_size > 10_000
-    assert (tmp_path / "overview-path-easy.png").stat().st_size > 10_000
-    assert (tmp_path / "regret-path-easy.svg").read_text().startswith("<?xml")
+    assert (tmp_path / "_settings.json").exists()
+    assert (tmp_path / "_figures" / "regret-path-easy.png").stat().st_size > 10_000
+    assert (tmp_path / "_figures" / "overview-path-easy.png").stat().st_size > 10_000
+    assert (tmp_path / "_figures" / "regret-path-easy.svg").read_text().startswith("<?xml")
     assert run(*arguments, "--out", str(tmp_path), "--json") == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert {row["policy"] for row in rows} == {"crucb", "sw-cucb"}
@@ -140,7 +140,7 @@ def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path, workers):
             os.killpg(process.pid, signal.SIGKILL)
     assert process.returncode == 130
     assert errors.strip().splitlines()[-1] == "rising: stopped; the same command goes on where it was"
-    assert list((tmp_path / "out" / "partial").glob("*.gz"))
+    assert list((tmp_path / "out" / "_partial").glob("*.gz"))
 
 
 def test_theory_commands_print_tables_and_json(run, tmp_path, capsys):

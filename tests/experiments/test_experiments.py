@@ -99,7 +99,7 @@ def test_results_of_other_code_are_run_again(tmp_path, monkeypatch):
 def test_settings_of_earlier_calls_stay(tmp_path):
     ex.run_plan(ex.make_plan(["toy"], ["random"], seeds=1, horizon=100), tmp_path, workers=1)
     ex.run_plan(ex.make_plan(["toy"], ["random"], seeds=1, horizon=200), tmp_path, workers=1)
-    runs = json.loads((tmp_path / "settings.json").read_text())["runs"]
+    runs = json.loads((tmp_path / "_settings.json").read_text())["runs"]
     assert [run["horizon"] for run in runs] == [100, 200]
 
 
@@ -158,7 +158,7 @@ def test_killing_everything_loses_no_finished_work_and_changes_no_number(tmp_pat
     for _ in range(3):
         process = subprocess.Popen([sys.executable, str(script), str(folder)], start_new_session=True)
         deadline = time.monotonic() + 120
-        partial = folder / "partial"
+        partial = folder / "_partial"
         before = {path: path.stat().st_mtime_ns for path in partial.glob("*.gz")} if partial.exists() else {}
         while time.monotonic() < deadline and process.poll() is None:
             now = {path: path.stat().st_mtime_ns for path in partial.glob("*.gz")} if partial.exists() else {}
@@ -195,7 +195,7 @@ def test_workers_save_and_end_when_their_parent_is_killed(tmp_path):
     # The workers have inherited the pipe: it ends when the last of them has ended.
     process.communicate(timeout=120)
     # The one that was killed played a run as well, and could save nothing.
-    assert len(list((tmp_path / "out" / "partial").glob("*.gz"))) == 1
+    assert len(list((tmp_path / "out" / "_partial").glob("*.gz"))) == 1
 
 
 BREAKING = """
@@ -269,7 +269,7 @@ def test_files_have_the_columns_of_the_whole_plan_from_the_start(tmp_path, monke
 def test_settings_are_complete(tmp_path):
     plan = small_plan()
     ex.run_plan(plan, tmp_path, workers=1, version="1.2.3")
-    settings = json.loads((tmp_path / "settings.json").read_text())
+    settings = json.loads((tmp_path / "_settings.json").read_text())
     assert settings["version"] == "1.2.3"
     assert [ex.RunSpec.from_dict(data) for data in settings["runs"]] == plan
     for spec in plan:

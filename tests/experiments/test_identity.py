@@ -284,7 +284,7 @@ def test_a_damaged_checkpoint_is_said_and_the_run_starts_anew(tmp_path, caplog):
 def test_damaged_settings_are_said_and_made_anew(tmp_path, caplog, text):
     plan = ex.make_plan(["toy"], ["random"], seeds=1, horizon=50)
     ex.run_plan(plan, tmp_path, workers=1)
-    (tmp_path / "settings.json").write_text(text)
+    (tmp_path / "_settings.json").write_text(text)
     more = ex.make_plan(["toy"], ["random"], seeds=1, horizon=60)
     with caplog.at_level(logging.WARNING):
         ex.run_plan(more, tmp_path, workers=1)
@@ -303,7 +303,7 @@ def test_leftovers_of_killed_runs_are_removed(tmp_path):
     dead = tmp_path / "runs" / f".other.parquet.{_HOST}.{gone.pid}.1.0.tmp"
     alive = tmp_path / "runs" / f".other.parquet.{_HOST}.{os.getpid()}.1.0.tmp"
     foreign = tmp_path / "runs" / ".other.parquet.elsewhere.1.1.0.tmp"
-    (tmp_path / "partial").mkdir()
+    (tmp_path / "_partial").mkdir()
     finished = ex.ResultStore(tmp_path).partial_path(spec)
     for path in (dead, alive, foreign, finished):
         path.write_bytes(b"")
@@ -362,8 +362,11 @@ def test_other_programs_read_the_folder_as_one_table(tmp_path):
 
     ex.run_plan(ex.make_plan(["toy"], ["crucb"], seeds=1, horizon=50), tmp_path, workers=1)
     ex.run_plan(ex.make_plan(["toy"], ["random", "crucb(bonus=2.0)"], seeds=1, horizon=50), tmp_path, workers=1)
-    table = pd.read_parquet(tmp_path / "runs")
+    (tmp_path / "_figures").mkdir()
+    (tmp_path / "_figures" / "regret.png").write_bytes(b"a picture")
     mine = ex.frame(tmp_path)
+    assert len(pd.read_parquet(tmp_path / "runs")) == len(mine)
+    table = pd.read_parquet(tmp_path)
     assert set(mine.columns) <= set(table.columns)
     # Files are read in the order of their names, the frame is in the order of the plans.
     assert mine["policy"].unique().tolist() == ["crucb", "random"]
@@ -374,6 +377,42 @@ def test_other_programs_read_the_folder_as_one_table(tmp_path):
     polars = pytest.importorskip("polars")
     assert polars.read_parquet(tmp_path / "runs" / "*.parquet").height == len(mine)
     assert ex.frame(tmp_path, polars=True).columns == mine.columns.tolist()
+
+
+def test_a_folder_of_an_earlier_version_gets_the_names_of_today(tmp_path):
+    import pandas as pd
+
+    plan = ex.Plan(["toy"], ["sw-cucb"], seeds=2, horizon=400)
+    first, second = plan.runs()
+    done = ex.run_plan([first], tmp_path, workers=1)[0]
+    store = ex.ResultStore(tmp_path)
+    execute(second, store, "", stopping=lambda: True)
+    half = store.partial_path(second).read_bytes()
+    plan.keep(tmp_path)
+    for name in ("_settings.json", "_partial", "_plan.toml"):
+        (tmp_path / name).rename(tmp_path / name[1:])
+    mine = tmp_path / "plan-2.toml"
+    mine.write_text('tasks = ["toy"]  # my own words\n')
+    # As it is, the folder can be read.
+    assert ex.ResultStore(tmp_path).settings() == [first]
+    assert ex.frame(tmp_path, final=True)["seed"].tolist() == [0]
+    # A second part is joined from both kinds of folders.
+    assert ex.collect([tmp_path], tmp_path.with_name("joined")).runs == 1
+    assert ex.Plan.read(tmp_path.with_name("joined") / "_plan.toml").to_toml() == plan.to_toml()
+    ex.ResultStore(tmp_path).prepare([second], "")
+    assert store.partial_path(second).read_bytes() == half
+    runs = ex.run_plan([first, second], tmp_path, workers=1)
+    assert np.array_equal(runs[0].regret, done.regret)
+    assert ex.ResultStore(tmp_path).settings() == [first, second]
+    assert ex.Plan.read(tmp_path / "_plan.toml").to_toml() == plan.to_toml()
+    assert not any((tmp_path / name).exists() for name in ("settings.json", "partial", "plan.toml"))
+    assert mine.exists()
+    mine.unlink()
+    assert len(pd.read_parquet(tmp_path)) == len(ex.frame(tmp_path))
+    # A file of one's own that is called settings.json stays.
+    (tmp_path / "settings.json").write_text('{"mine": 1}')
+    ex.run_plan([first, second], tmp_path, workers=1)
+    assert (tmp_path / "settings.json").read_text() == '{"mine": 1}'
 
 
 def test_results_of_the_earlier_format_are_read(tmp_path):

@@ -69,7 +69,7 @@ def test_shards_joined_are_the_whole(tmp_path, alone, run, capsys):
     assert same([store.read(spec) for spec in small_plan()], alone)
     # Whatever the names of the files, tables are in the order of the plan.
     assert store.specs() == small_plan() == [run.spec for run in store.runs()]
-    assert (out / "plan.toml").read_text() == (tmp_path / "part-1" / "plan.toml").read_text()
+    assert (out / "_plan.toml").read_text() == (tmp_path / "part-1" / "_plan.toml").read_text()
 
 
 @pytest.mark.parametrize("text", ["0/4", "5/4", "1", "a/b", "1/0", "-1/4", "1/4/2"])
@@ -103,7 +103,7 @@ def test_any_executor_gives_the_same_numbers(tmp_path, alone, monkeypatch):
         runs = ex.run_plan(small_plan(), tmp_path, executor=pool, progress=lambda *news: seen.append(news))
     assert same(runs, alone)
     assert any(0 < rounds < 700 for _, rounds in seen)
-    assert not list((tmp_path / "partial").glob("*.gz"))
+    assert not list((tmp_path / "_partial").glob("*.gz"))
 
 
 class Flaky:
@@ -132,7 +132,7 @@ def test_dying_workers_cost_a_leg_and_change_no_number(tmp_path, alone, monkeypa
     rng = np.random.default_rng(5)
     with pytest.raises(rb.RisingBanditsError, match="the same command goes on from the last checkpoints"):
         ex.run_plan(small_plan(), tmp_path, executor=Flaky(rng, 0.2, lost=22))
-    assert list((tmp_path / "partial").glob("*.gz"))
+    assert list((tmp_path / "_partial").glob("*.gz"))
     assert same(ex.run_plan(small_plan(), tmp_path, executor=Flaky(rng, 0.2)), alone)
     with pytest.raises(rb.RisingBanditsError, match="workers died 5 times"):
         ex.run_plan(small_plan(), tmp_path / "never", executor=Flaky(rng, 1.0))

@@ -108,12 +108,12 @@ def test_a_plan_file_runs_and_is_kept_with_its_results(tmp_path, run, capsys):
     assert sorted(zip(table.label, table.seed, strict=True)) == sorted(
         (label, seed) for label in ("random", "sw-cucb(window=20)", "sw-cucb(window=30)") for seed in (3, 4)
     )
-    kept = ex.Plan.read(tmp_path / "out" / "plan.toml")
+    kept = ex.Plan.read(tmp_path / "out" / "_plan.toml")
     assert {spec.key for spec in kept.runs()} == {spec.key for spec in ex.ResultStore(tmp_path / "out").specs()}
     # The kept plan is a plan: run again, it has nothing to do. Another plan does not replace it.
-    assert run("run", tmp_path / "out" / "plan.toml", "--out", tmp_path / "out", "--json") == 0
+    assert run("run", tmp_path / "out" / "_plan.toml", "--out", tmp_path / "out", "--json") == 0
     assert run("run", file, "--seeds", "1", "--out", tmp_path / "out", "--workers", "1", "--json") == 0
-    assert sorted(path.name for path in (tmp_path / "out").glob("*.toml")) == ["plan-2.toml", "plan.toml"]
+    assert sorted(path.name for path in (tmp_path / "out").glob("*.toml")) == ["_plan-2.toml", "_plan.toml"]
     capsys.readouterr()
     assert run("run", file, "--policy", "random") == 2
     assert "must stand alone" in capsys.readouterr().err

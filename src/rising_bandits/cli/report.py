@@ -11,7 +11,7 @@ from pathlib import Path
 from rising_bandits import __version__
 from rising_bandits.cli.output import out, print_heading, print_json, print_table, progress_bar
 from rising_bandits.cli.sweeps import engine
-from rising_bandits.experiments import Plan, Row, RunSpec, StoredRun, run_plan, summarise
+from rising_bandits.experiments import Plan, Row, RunSpec, StoredRun, layout, run_plan, summarise
 from rising_bandits.experiments import shard as shard_of
 from rising_bandits.simulation.noise import contradicted
 
@@ -65,7 +65,7 @@ def report_runs(
         for run in runs:
             run.meta["label"] = label(run.spec)
     rows = summarise(runs)
-    figures = _draw(runs, out_folder, drawing or Drawing()) if plot else []
+    figures = _draw(runs, out_folder / layout.FIGURES, drawing or Drawing()) if plot else []
     doubts = _doubts(runs)
     if as_json:
         print_json(
@@ -86,7 +86,7 @@ def report_runs(
                 out.print(f"warning: {policy}: {text}", soft_wrap=True, markup=False)
     if not runs:
         out.print("this part of the plan has no runs")
-    out.print(f"\nresults: {out_folder}/runs, settings: {out_folder}/settings.json", soft_wrap=True)
+    out.print(f"\nresults: {out_folder}/runs, settings: {out_folder}/{layout.SETTINGS}", soft_wrap=True)
     for path in figures:
         out.print(f"figure: {path}", soft_wrap=True)
 

@@ -15,7 +15,7 @@ from rising_bandits.cli.output import out, print_json
 from rising_bandits.cli.report import Drawing, play_plan, report_runs
 from rising_bandits.cli.sweeps import SCHEDULER, TRUST
 from rising_bandits.errors import InputError
-from rising_bandits.experiments import Plan, read_run, seeds_of
+from rising_bandits.experiments import Plan, ResultStore, layout, read_run, seeds_of
 from rising_bandits.experiments import shard as shard_of
 from rising_bandits.experiments.own_code import digest_of
 
@@ -98,9 +98,9 @@ def run(
 ) -> None:
     """Run policies on tasks and print a table of their regret.
 
-    Writes one file per run to the sub-folder runs of --out, settings.json with the settings of all runs, and the plan
-    as plan.toml. Finished runs are not run again, and a run that was stopped continues from its last checkpoint. By
-    default the six policies of the paper run with five seeds.
+    Writes one file per run to the sub-folder runs of --out, _settings.json with the settings of all runs, the plan as
+    _plan.toml, and figures to _figures. Finished runs are not run again, and a run that was stopped continues from its
+    last checkpoint. By default the six policies of the paper run with five seeds.
 
     Example: rising run path-easy --policy crucb --policy sw-cucb --seeds 5 --out results/first --plot
     """
@@ -182,12 +182,12 @@ def _repeat(path: Path, folder: Path, as_json: bool, trust: tuple[str, ...]) -> 
     old = read_run(path, trust)
     spec = replace(old.spec, code=digest_of(old.spec.own_modules()))
     changed = spec.code != old.spec.code
-    target = folder / "repeat"
-    if (target / "runs" / f"{old.spec.key}.parquet").resolve() == path.resolve():
+    store = ResultStore(folder / layout.REPEAT)
+    if store.run_path(old.spec).resolve() == path.resolve():
         raise InputError(f"--out must be another folder than the one of the run itself, got {str(folder)!r}")
-    (target / "runs" / f"{old.spec.key}.parquet").unlink(missing_ok=True)
-    (target / "partial" / f"{old.spec.key}.json.gz").unlink(missing_ok=True)
-    new = play_plan([spec], target, 1)[0]
+    for stale in (store.run_path(old.spec), store.partial_path(old.spec)):
+        stale.unlink(missing_ok=True)
+    new = play_plan([spec], store.folder, 1)[0]
     same = all(
         np.array_equal(getattr(old, name), getattr(new, name))
         for name in ("rounds", "regret", "reward", "realised_regret", "realised_reward", "plays_at")

@@ -8,6 +8,7 @@ from typing import Any
 
 from rising_bandits._extras import require
 from rising_bandits.errors import InputError
+from rising_bandits.experiments import layout
 from rising_bandits.experiments.store import ResultStore
 from rising_bandits.experiments.stored import (
     SERIES,
@@ -112,7 +113,9 @@ def runs_of(source: Source) -> list[StoredRun]:
         if path.is_file():
             return [read_run(path)]
         # The sub-folder of the runs will do as well.
-        found = ResultStore(path.parent if path.name == "runs" and not (path / "runs").exists() else path).runs()
+        found = ResultStore(
+            path.parent if path.name == layout.RUNS and not (path / layout.RUNS).exists() else path
+        ).runs()
         if not found:
             raise InputError(f"folder must hold finished runs, but {str(source)!r} has none")
         return found

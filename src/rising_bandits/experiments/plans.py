@@ -161,9 +161,9 @@ class Plan:
         return "\n".join(lines) + "\n"
 
     def keep(self, folder: str | Path) -> Path:
-        """Write the plan into a results folder, as ``plan.toml``.
+        """Write the plan into a results folder, as ``_plan.toml``.
 
-        Another plan that is there stays: this one is then ``plan-2.toml``, and so on.
+        Another plan that is there stays: this one is then ``_plan-2.toml``, and so on.
 
         Parameters
         ----------
@@ -179,7 +179,7 @@ class Plan:
         with locked(folder / ".lock"):
             number = 1
             while True:
-                path = folder / ("plan.toml" if number == 1 else f"plan-{number}.toml")
+                path = folder / ("_plan.toml" if number == 1 else f"_plan-{number}.toml")
                 if not path.exists() or path.read_bytes() == text.encode():
                     break
                 number += 1

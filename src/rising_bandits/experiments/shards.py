@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rising_bandits.errors import InputError
+from rising_bandits.experiments import layout
 from rising_bandits.experiments.plans import Plan
 from rising_bandits.experiments.spec import RunSpec
 from rising_bandits.experiments.store import NUMBERS_HASH, ResultStore
@@ -90,8 +91,8 @@ def collect(folders: Sequence[str | Path], out: str | Path, version: str = "") -
         for place in _parts(Path(folder), target.folder):
             source = ResultStore(place)
             planned |= {spec.key: spec for spec in source.settings()}
-            plans += sorted(place.glob("plan*.toml"))
-            for path in sorted((place / "runs").glob("*.parquet")):
+            plans += layout.plan_files(place)
+            for path in sorted((place / layout.RUNS).glob("*.parquet")):
                 spec, new = _take(path, target)
                 planned[spec.key] = spec
                 added += new
@@ -103,15 +104,16 @@ def collect(folders: Sequence[str | Path], out: str | Path, version: str = "") -
             _LOGGER.warning("left out: %s", error)
     target.align()
     missing = [spec for spec in planned.values() if not target.run_path(spec).exists()]
-    return Collected(sum(1 for _ in (target.folder / "runs").glob("*.parquet")), added, missing)
+    return Collected(sum(1 for _ in (target.folder / layout.RUNS).glob("*.parquet")), added, missing)
 
 
 def _parts(folder: Path, target: Path) -> list[Path]:
     """The results folders at or below a folder."""
     if not folder.is_dir():
         raise InputError(f"folders must be results folders, but {str(folder)!r} does not exist")
-    found = sorted({path.parent for path in folder.rglob("runs") if path.is_dir()})
-    found = [path for path in found if path.resolve() != target.resolve()]
+    found = sorted({path.parent for path in folder.rglob(layout.RUNS) if path.is_dir()})
+    # What --repeat wrote is of runs that are there already.
+    found = [path for path in found if path.resolve() != target.resolve() and path.name != layout.REPEAT]
     if not found and folder.resolve() != target.resolve():
         raise InputError(f"folders must hold results, but there is no folder runs in {str(folder)!r}")
     return found

@@ -6,6 +6,7 @@ all the same, for example by a full disk, are reported to the log and made anew.
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import logging
@@ -18,6 +19,7 @@ from rising_bandits._extras import require
 from rising_bandits._files import clean, locked, replacing
 from rising_bandits._sources import source_hash
 from rising_bandits.errors import InputError
+from rising_bandits.experiments import layout
 from rising_bandits.experiments.metrics import measure
 from rising_bandits.experiments.spec import RunSpec
 from rising_bandits.experiments.stored import (
@@ -39,6 +41,8 @@ __all__ = ["NUMBERS_HASH", "ResultStore", "StoredRun", "read_meta", "read_run", 
 NUMBERS_HASH = source_hash("curves", "oracles", "policies", "problems", "simulation", "theory")
 """A hash of the source files that decide the numbers of a run. Runs made by other sources are run again."""
 _MOST_SETTINGS = 512 * 2**20
+_DAMAGE = (ValueError, KeyError, TypeError, RecursionError, OSError)
+"""What reading a damaged file of settings may raise."""
 _LOGGER = logging.getLogger(__name__)
 T = TypeVar("T")
 
@@ -46,8 +50,9 @@ T = TypeVar("T")
 class ResultStore:
     """A folder of results.
 
-    It holds finished runs in ``runs/``, runs in progress in ``partial/``, and the specs of all runs in
-    ``settings.json``. Several processes may write to one folder at the same time.
+    It holds finished runs in ``runs/``, runs in progress in ``_partial/``, and the specs of all runs in
+    ``_settings.json``. Several processes may write to one folder at the same time. Programs that read a folder of
+    Parquet files pass over names that begin with an underscore, so they read the results and nothing else.
 
     Parameters
     ----------
@@ -74,7 +79,7 @@ class ResultStore:
         spec
             The run.
         """
-        return self.folder / "runs" / f"{spec.key}.parquet"
+        return self.folder / layout.RUNS / f"{spec.key}.parquet"
 
     def partial_path(self, spec: RunSpec) -> Path:
         """The checkpoint file of a run, whether it exists or not.
@@ -84,7 +89,7 @@ class ResultStore:
         spec
             The run.
         """
-        return self.folder / "partial" / f"{spec.key}.json.gz"
+        return self.folder / layout.PARTIAL / f"{spec.key}.json.gz"
 
     def has(self, spec: RunSpec) -> bool:
         """Whether the folder holds a finished run that was made by the present source code.
@@ -135,7 +140,7 @@ class ResultStore:
     def _each(self, read: Callable[[Path], T]) -> list[tuple[Path, T]]:
         """The files of runs and what ``read`` makes of them; those that it refuses are left out."""
         found = []
-        for path in sorted((self.folder / "runs").glob("*.parquet")):
+        for path in sorted((self.folder / layout.RUNS).glob("*.parquet")):
             try:
                 found.append((path, read(path)))
             except InputError as error:
@@ -153,9 +158,10 @@ class ResultStore:
             The version to note.
         """
         self.write_settings(list(plan), version)
+        layout.rename_older(self.folder)
         # Files that have the columns of the whole plan from the start need not be written again by `align`.
         self._columns = columns_together({"settings": spec.as_dict()} for spec in plan)
-        for name in ("runs", "partial"):
+        for name in (layout.RUNS, layout.PARTIAL):
             clean(self.folder / name)
         for spec in plan:
             # A process that was killed between writing a result and deleting the checkpoint leaves both.
@@ -163,7 +169,7 @@ class ResultStore:
                 self.partial_path(spec).unlink(missing_ok=True)
 
     def write_settings(self, plan: list[RunSpec], version: str) -> None:
-        """Write the specs of a plan to ``settings.json``; specs that are there already stay.
+        """Write the specs of a plan to ``_settings.json``; specs that are there already stay.
 
         Parameters
         ----------
@@ -172,25 +178,28 @@ class ResultStore:
         version
             The version to note.
         """
-        path = self.folder / "settings.json"
         runs = {spec.key: spec.as_dict() for spec in plan}
         with locked(self.folder / ".lock"):
             # Runs of earlier plans, and of plans that other processes run now, stay in the folder with their specs.
             old = {spec.key: spec.as_dict() for spec in self.settings()}
             settings = {"format": FORMAT, "version": version, "runs": list({**old, **runs}.values())}
-            with replacing(path) as aside:
+            with replacing(self.folder / layout.SETTINGS) as aside:
                 aside.write_text(json.dumps(settings, indent=1) + "\n")
+            # A file of this name that holds something else is not ours.
+            with contextlib.suppress(*_DAMAGE):
+                _read_settings(self.folder / layout.OLD_SETTINGS)
+                (self.folder / layout.OLD_SETTINGS).unlink()
 
     def settings(self) -> list[RunSpec]:
-        """The specs in ``settings.json``; if it is damaged, those of the finished runs."""
-        path = self.folder / "settings.json"
+        """The specs in ``_settings.json``; if it is damaged, those of the finished runs."""
+        path = self.folder / layout.SETTINGS
+        if not path.exists():
+            path = self.folder / layout.OLD_SETTINGS
         if not path.exists():
             return []
         try:
-            if path.stat().st_size > _MOST_SETTINGS:
-                raise InputError(f"it is larger than {_MOST_SETTINGS >> 20} MiB")
-            return [RunSpec.from_dict(data) for data in json.loads(path.read_text())["runs"]]
-        except (ValueError, KeyError, TypeError, RecursionError, OSError) as error:
+            return _read_settings(path)
+        except _DAMAGE as error:
             _LOGGER.warning("%s is damaged and is made anew from the runs in its folder: %s", path, error)
             return [RunSpec.from_dict(meta["settings"]) for _, meta in self._each(read_meta)]
 
@@ -317,6 +326,13 @@ class ResultStore:
         if run.spec != spec:
             raise InputError(f"{str(self.run_path(spec))!r} must hold the run that its name says, but holds another")
         return run
+
+
+def _read_settings(path: Path) -> list[RunSpec]:
+    """The specs in a file of settings."""
+    if path.stat().st_size > _MOST_SETTINGS:
+        raise InputError(f"it is larger than {_MOST_SETTINGS >> 20} MiB")
+    return [RunSpec.from_dict(data) for data in json.loads(path.read_text())["runs"]]
 
 
 def _most_state(spec: RunSpec) -> int:
