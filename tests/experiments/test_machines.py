@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import os
 import signal
@@ -18,7 +19,7 @@ import pytest
 
 import rising_bandits as rb
 from rising_bandits import experiments as ex
-from rising_bandits.experiments import executors
+from rising_bandits.experiments import executors, identity, own_code
 from rising_bandits.experiments.executors import Leg, play_leg
 
 SRC = str(Path(rb.__file__).parents[1])
@@ -206,6 +207,84 @@ def test_workers_get_the_files_that_tasks_are_read_from(tmp_path, monkeypatch):
     with pytest.raises(rb.InputError, match="cannot be read"):
         play_leg(replace(legs[0], files=()))
     assert np.array_equal(play_leg(legs[0]).columns["regret"], expected[0].regret)
+
+
+READING = """
+from importlib import resources
+from pathlib import Path
+import rising_bandits as rb
+HERE = Path(__file__).parent
+SHIFT = float((HERE / "tables" / "shift.txt").read_text())
+class Mine(rb.IndexPolicy):
+    name = "mine"
+    def index(self, outcomes, t):
+        return SHIFT * outcomes[-1]
+def world():
+    low, high = (float(x) for x in Path(__file__).with_name("levels.csv").read_text().split(","))
+    curves = (rb.curves.Flat(low), rb.curves.Flat(high))
+    return rb.Task("world", rb.problems.Explicit([[0], [1]]), curves, 60)
+def lost(run):
+    with open("lost_z.txt") as handle:
+        return float(handle.read())
+"""
+
+
+def test_workers_get_the_files_that_ones_own_module_names(tmp_path, monkeypatch):
+    code = tmp_path / "code"
+    (code / "tables").mkdir(parents=True)
+    (code / "reads_z.py").write_text(READING)
+    (code / "tables" / "shift.txt").write_text("0.5")
+    (code / "levels.csv").write_text("0.2,0.8")
+    (code / ".env").write_text("secret")
+    (code / "other.csv").write_text("not named")
+    (tmp_path / "lost_z.txt").write_text("3.0")
+    with monkeypatch.context() as here:
+        here.syspath_prepend(str(code))
+        here.chdir(tmp_path)
+        plan = ex.make_plan(["reads_z:world"], ["reads_z:Mine"], seeds=1)
+        lost = ex.make_plan(["toy"], ["random"], metrics=["reads_z:lost"], seeds=1, horizon=40)
+        expected = ex.run_plan(plan, tmp_path / "here", workers=1)
+        assert ex.run_plan(lost, tmp_path / "here", workers=1)[0].metrics == {"lost": 3.0}
+        (leg,) = kept_legs(plan, tmp_path / "there")
+        (other,) = kept_legs(lost, tmp_path / "elsewhere")
+    assert sorted(leg.sources) == ["levels.csv", "reads_z.py", "tables/shift.txt"]
+    sys.modules.pop("reads_z")
+    # Another machine does not have the folder.
+    code.rename(tmp_path / "away")
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    assert np.array_equal(play_leg(leg).columns["regret"], expected[0].regret)
+    monkeypatch.chdir(tmp_path / "here")
+    with pytest.raises(rb.RisingBanditsError, match=r"lost_z.txt.*Path\(__file__\)"):
+        play_leg(other)
+    sys.modules.pop("reads_z", None)
+
+
+def test_what_a_module_names_is_sent_within_limits(tmp_path, monkeypatch, caplog):
+    package = tmp_path / "pack_z"
+    package.mkdir()
+    (package / "__init__.py").write_text('BESIDE = "a.csv"; UP = "../a.csv"; AWAY = "../../secret.csv"; OWN = "."\n')
+    (package / "big.py").write_text(
+        '"""json/a.csv"""\nBIG = "big.bin"; HIDDEN = ".env"; PLACE = "pack_z"; EMPTY = ""\n'
+    )
+    (package / "a.csv").write_text("inside")
+    (package / ".env").write_text("secret")
+    (tmp_path / "a.csv").write_text("beside the package")
+    (tmp_path.parent / "secret.csv").write_text("outside")
+    with (package / "big.bin").open("wb") as handle:
+        handle.truncate(2**40)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    importlib.import_module("pack_z.big")
+    found = own_code.bundle(["pack_z.big"])
+    assert sorted(found) == ["a.csv", "pack_z/__init__.py", "pack_z/a.csv", "pack_z/big.py"]
+    assert "big.bin is not sent" in caplog.text
+    # Files change nothing in the identity of a run, and importing them replaces no module.
+    assert own_code.digest_of(["pack_z.big"]) == own_code.digest(own_code.sources(["pack_z.big"]))
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    before = json
+    identity.unpack({"json/a.csv": b"", "json.csv": b"", **found})
+    assert sys.modules["json"] is before
+    for name in ("pack_z", "pack_z.big"):
+        sys.modules.pop(name, None)
 
 
 # --- Dask ---

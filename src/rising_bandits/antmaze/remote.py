@@ -24,7 +24,7 @@ from rising_bandits.antmaze.training import Training
 from rising_bandits.errors import RisingBanditsError
 from rising_bandits.experiments import identity
 from rising_bandits.experiments.executors import places, relay
-from rising_bandits.experiments.own_code import sources
+from rising_bandits.experiments.own_code import bundle
 from rising_bandits.experiments.workers import WORKING
 
 SOURCES = source_hash("antmaze", "oracles", "policies", "problems")
@@ -44,7 +44,7 @@ class TrainLeg:
     files: dict[str, bytes]
     """The files of its checkpoint, by name; empty for the first episode."""
     own: dict[str, bytes]
-    """The sources of a policy of one's own."""
+    """The sources of a policy of one's own, and the files beside them that they name."""
     sources: str
     """The hash of the library's sources."""
     seconds: float
@@ -118,5 +118,5 @@ def _leg(number: int, place: RunFolder, seconds: float) -> TrainLeg:
     if place.checkpoint.exists():
         files = {name: Path(place.path / name).read_bytes() for name in _FILES}
     module = place.spec.policy.partition(":")[0] if ":" in place.spec.policy else None
-    own = sources([module]) if module is not None else {}
+    own = bundle([module]) if module is not None else {}
     return TrainLeg(number, place.spec, files, own, SOURCES, seconds)

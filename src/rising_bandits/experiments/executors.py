@@ -39,7 +39,7 @@ class Leg:
     state: dict[str, Any] | None
     """Where it was, or None for the first round."""
     sources: dict[str, bytes]
-    """The sources of modules of one's own that take part."""
+    """The sources of modules of one's own that take part, and the files beside them that they name."""
     files: tuple[bytes, ...]
     """The contents of files of one's own from which the task is read."""
     numbers: str
@@ -83,23 +83,42 @@ def play_leg(leg: Leg) -> Played:
     with WORKING:
         identity.unpack(leg.sources)
         user_files.give(leg.files)
-        simulation = begin(leg.spec, leg.state)
-        until = time.monotonic() + leg.seconds if saves(simulation.policy) else math.inf
-        stretch = 200
-        while not simulation.done:
-            started = time.monotonic()
-            simulation.advance(stretch)
-            stretch = stretch_after(stretch, time.monotonic() - started)
-            # Checked at the end: however short the time, every leg moves on.
-            if time.monotonic() >= until:
-                break
-        rounds = simulation.next_round - 1
-        if not simulation.done:
-            return Played(rounds, simulation.state())
-        run = simulation.result()
-        metrics = measure(run, leg.spec.metrics, leg.spec.trust)
-        meta = describe(leg.spec, run, leg.version, leg.numbers, metrics)
-        return Played(rounds, None, columns_of(run), meta)
+        try:
+            return _play(leg)
+        except OSError as error:
+            # It must not look like the loss of a worker.
+            raise RisingBanditsError(f"{leg.spec.key} failed in a worker: {error}{_advice(leg, error)}") from error
+
+
+def _play(leg: Leg) -> Played:
+    """Play a leg whose sources and files are here."""
+    simulation = begin(leg.spec, leg.state)
+    until = time.monotonic() + leg.seconds if saves(simulation.policy) else math.inf
+    stretch = 200
+    while not simulation.done:
+        started = time.monotonic()
+        simulation.advance(stretch)
+        stretch = stretch_after(stretch, time.monotonic() - started)
+        # Checked at the end: however short the time, every leg moves on.
+        if time.monotonic() >= until:
+            break
+    rounds = simulation.next_round - 1
+    if not simulation.done:
+        return Played(rounds, simulation.state())
+    run = simulation.result()
+    metrics = measure(run, leg.spec.metrics, leg.spec.trust)
+    meta = describe(leg.spec, run, leg.version, leg.numbers, metrics)
+    return Played(rounds, None, columns_of(run), meta)
+
+
+def _advice(leg: Leg, error: OSError) -> str:
+    """What to do if a worker does not have a file that one's own module reads."""
+    if not leg.sources or not isinstance(error, FileNotFoundError):
+        return ""
+    return (
+        "; workers have the files in your module's folder that it names, so read them relative to it, as in "
+        "Path(__file__).with_name('data.csv')"
+    )
 
 
 def relay(
@@ -206,7 +225,7 @@ def run_remote(
     seconds = min(LEG_SECONDS, checkpoint_seconds)
     for number, spec in todo:
         if spec.code and spec.code not in packed:
-            packed[spec.code] = own_code.sources(spec.own_modules())
+            packed[spec.code] = own_code.bundle(spec.own_modules())
         state = results.read_partial(spec)
         if spec.task not in files:
             files[spec.task] = identity.files_of_task(spec.task)

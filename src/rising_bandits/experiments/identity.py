@@ -17,6 +17,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Collection
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -41,6 +42,7 @@ BUILDERS = (
 TASK_TEXT = "task must look like path-easy or module:function(argument=value)"
 _BUNDLES: dict[str, str] = {}
 """Folders into which sources from other machines were unpacked, by their digest."""
+_EXTENSIONS = tuple(EXTENSION_SUFFIXES)
 _lock = threading.RLock()
 _imported: dict[str, tuple[Any, str]] = {}
 """For modules of one's own that were imported here: their import spec, and the digest of their sources then."""
@@ -187,7 +189,10 @@ def _forget(name: str) -> None:
 
 
 def unpack(files: dict[str, bytes]) -> None:
-    """Make the sources from another machine importable here, in place of others of the same names."""
+    """Make the sources from another machine importable here, in place of others of the same names.
+
+    Files that are no sources lie beside them, as they did on the other machine.
+    """
     if not files:
         return
     with _lock:
@@ -207,7 +212,7 @@ def unpack(files: dict[str, bytes]) -> None:
             return
         sys.path[:] = [folder, *(path for path in sys.path if path not in _BUNDLES.values())]
         importlib.invalidate_caches()
-        tops = {name.partition("/")[0].removesuffix(".py") for name in files}
+        tops = {name.partition("/")[0].partition(".")[0] for name in files if name.endswith((".py", *_EXTENSIONS))}
         for other in [name for name in sys.modules if name.partition(".")[0] in tops]:
             del sys.modules[other]
             _imported.pop(other, None)

@@ -1,13 +1,17 @@
 """Which modules are one's own code, which source files they have, and a hash of these.
 
 The source files of such a module, and of what it imports from the same folder, are part of the identity of a run.
+Workers on other machines get them, and with them the files in the same folder that they name.
 """
 
 from __future__ import annotations
 
 import ast
+import contextlib
 import hashlib
 import inspect
+import logging
+import os
 import secrets
 import sys
 import sysconfig
@@ -19,6 +23,10 @@ from typing import Any
 _PACKAGE = __name__.partition(".")[0]
 _LIBRARIES = {_PACKAGE, "numpy", "scipy", "networkx", "numba", "pandas", "builtins", *sys.stdlib_module_names}
 _MOST_OBJECTS = 20_000
+_MOST_DATA = 32 * 2**20
+_MOST_NAME = 255
+_MOST_FOLDERS = 100
+_LOGGER = logging.getLogger(__name__)
 
 
 def is_own(module: str) -> bool:
@@ -105,6 +113,67 @@ def _places(root: Path, name: str) -> list[tuple[str, Path]]:
 def sources(modules: Iterable[str]) -> dict[str, bytes]:
     """The source files of some imported modules by their names relative to their folders."""
     return {name: path.read_bytes() for module in sorted(set(modules)) for name, path in source_files(module).items()}
+
+
+def bundle(modules: Iterable[str]) -> dict[str, bytes]:
+    """What another machine needs of some imported modules: their sources, and the files that these name.
+
+    Files that are too large together are left out, and reported to the log.
+    """
+    modules = sorted(set(modules))
+    found = sources(modules)
+    left = _MOST_DATA
+    for name, path in sorted({item for module in modules for item in data_files(module).items()}):
+        left -= path.stat().st_size
+        if left < 0:
+            _LOGGER.warning("%s is not sent to workers: files of a module may have %d MiB", path, _MOST_DATA >> 20)
+            break
+        found.setdefault(name, path.read_bytes())
+    return found
+
+
+def data_files(name: str) -> dict[str, Path]:
+    """The files in the folder of an imported module that its sources name, as in ``Path(__file__).with_name("a.csv")``.
+
+    A name counts if a text in the sources is it, or if several texts together are its path. Hidden files do not count.
+
+    Returns
+    -------
+    dict
+        The files by their names relative to the folder of the module's sources.
+    """
+    files = source_files(name)
+    found: dict[str, Path] = {}
+    for relative, source in files.items():
+        root = source.parents[relative.count("/")]
+        texts = _texts(source)
+        places = [source.parent, root]
+        for place in places:
+            for text in texts:
+                if not os.path.lexists(place / text):
+                    continue
+                path = (place / text).resolve()
+                inside = path.is_relative_to(root) and path != root
+                if inside and path.is_dir() and path not in places and len(places) < _MOST_FOLDERS:
+                    places.append(path)
+                elif inside and path.is_file():
+                    found[path.relative_to(root).as_posix()] = path
+    return {name: path for name, path in found.items() if name not in files and not _hidden(name)}
+
+
+def _hidden(name: str) -> bool:
+    return any(part.startswith(".") for part in name.split("/"))
+
+
+def _texts(file: Path) -> list[str]:
+    """The texts in a source file that may be relative paths."""
+    if file.suffix != ".py":
+        return []
+    with contextlib.suppress(SyntaxError, ValueError):
+        nodes = ast.walk(ast.parse(file.read_bytes()))
+        found = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+        return sorted(text for text in found if 0 < len(text) <= _MOST_NAME and text.isprintable() and text[0] != "/")
+    return []
 
 
 def digest_of(modules: Iterable[str]) -> str:
