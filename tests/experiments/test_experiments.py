@@ -60,6 +60,45 @@ def test_a_stored_run_is_what_simulate_gives(tmp_path):
     assert stored.meta["arms"][0] == "w0->j0"
 
 
+COPIES = """
+import sys, threading, warnings
+warnings.simplefilter("error")
+from rising_bandits import experiments as ex
+from rising_bandits.experiments import processes
+def handler(*_):
+    raise SystemExit("the handler of the parent")
+if __name__ == "__main__":
+    import signal
+    signal.signal(signal.SIGTERM, handler)
+    plan = ex.make_plan(["toy", "path-easy"], ["sw-cucb", "random"], seeds="{seeds}", horizon=3_000)
+    first = ex.run_plan(plan[:2], sys.argv[1], workers=2)
+    # Threads of Arrow and of pandas have run in this process now.
+    ex.frame(sys.argv[1]).to_parquet(sys.argv[1] + "/_table.parquet")
+    ex.run_plan(plan, sys.argv[1], workers=3)
+    print(processes._context([(0, spec) for spec in plan]).get_start_method())
+    print(processes._context([(0, ex.RunSpec("toy", "mine:Mine"))]).get_start_method())
+    thread = threading.Thread(target=lambda: print(processes._context([]).get_start_method()))
+    thread.start()
+    thread.join()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems start new processes")
+def test_helpers_that_are_copies_of_their_parent_give_the_same_numbers(tmp_path):
+    script = tmp_path / "copies.py"
+    script.write_text(COPIES.replace("{seeds}", "0-2"))
+    done = subprocess.run(
+        [sys.executable, script, tmp_path / "out"], capture_output=True, text=True, check=True, timeout=600
+    )
+    # Other threads, and code of one's own that may have some, ask for new processes.
+    assert (done.stdout.split(), done.stderr) == (["fork", "spawn", "spawn"], "")
+    plan = ex.make_plan(["toy", "path-easy"], ["sw-cucb", "random"], seeds=3, horizon=3_000)
+    for one, other in zip(
+        ex.run_plan(plan, tmp_path / "out"), ex.run_plan(plan, tmp_path / "one", workers=1), strict=True
+    ):
+        assert identical(one, other)
+
+
 def test_adding_a_policy_or_a_seed_changes_no_other_result(tmp_path):
     few = ex.run_plan(ex.make_plan(["toy"], ["crucb"], seeds=1, horizon=800), tmp_path / "few", workers=1)
     more = ex.run_plan(ex.make_plan(["toy"], ["sw-ts", "crucb"], seeds=2, horizon=800), tmp_path / "more", workers=1)

@@ -3,6 +3,9 @@
 A helper gets the list once, when it starts, and lives as long as the plan. Nothing is sent for a run: its number comes
 from a shared counter, its result goes to disk. This process plays too, so a plan that is done before the helpers have
 started does not wait for them.
+
+Where it is safe, a helper is a copy of this process (fork). It then has all modules and machine code at once. A new
+process (spawn) needs about a second of CPU time for them.
 """
 
 from __future__ import annotations
@@ -11,8 +14,10 @@ import contextlib
 import multiprocessing
 import pickle
 import signal
+import sys
 import threading
 import traceback
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from multiprocessing.connection import wait
@@ -85,8 +90,29 @@ class _Board:
                 return
 
 
+def _context(todo: list[tuple[int, RunSpec]]) -> Any:
+    """How helpers start. A copy of a process has none of its threads, so what these hold is held for ever.
+
+    Hence this process must have one thread, and play the library's own code only. Of the libraries under it those with
+    threads of their own (BLAS, Arrow) expect to be copied. One's own code may use others, which do not.
+    """
+    alone = sys.platform == "linux" and threading.active_count() == 1
+    return multiprocessing.get_context("fork" if alone and not any(_own(spec) for _, spec in todo) else "spawn")
+
+
+def _own(spec: RunSpec) -> bool:
+    """Whether code of one's own takes part in a run."""
+    named = [text for text in (spec.task, spec.policy, *spec.metrics) if ":" in text]
+    return bool(spec.code) or any(not text.startswith("rising_bandits.") for text in named)
+
+
 def _make_board(
-    todo: list[tuple[int, RunSpec]], store: ResultStore, version: str, checkpoint_seconds: float, workers: int
+    context: Any,
+    todo: list[tuple[int, RunSpec]],
+    store: ResultStore,
+    version: str,
+    checkpoint_seconds: float,
+    workers: int,
 ) -> _Board:
     """A board for some processes; for one process, without memory that is shared."""
     alone = _Board(
@@ -102,7 +128,6 @@ def _make_board(
     )
     if workers == 1:
         return alone
-    context = multiprocessing.get_context("spawn")
     taken, busy, played = (context.Array("q", size, lock=False) for size in (1, workers, len(todo)))
     return replace(alone, lock=context.Lock(), stop=context.Event(), taken=taken, busy=busy, played=played)
 
@@ -134,16 +159,17 @@ def _pickled(error: BaseException) -> bytes:
 class _Helpers:
     """The helpers of a plan, and what went wrong with them."""
 
-    def __init__(self, board: _Board, count: int) -> None:
+    def __init__(self, context: Any, board: _Board, count: int) -> None:
         self.board = board
         self.trouble: list[BaseException] = []
         self._all: list[tuple[Any, Any]] = []
-        context = multiprocessing.get_context("spawn")
         try:
             for process in range(1, count + 1):
                 errors, sent = context.Pipe(duplex=False)
                 helper = context.Process(target=_help, args=(board, process, sent))
-                with deaf(), sent:
+                with deaf(), sent, warnings.catch_warnings():
+                    # Python warns of threads in a process that is copied, also of those of BLAS and Arrow.
+                    warnings.simplefilter("ignore", DeprecationWarning)
                     helper.start()
                 self._all.append((helper, errors))
         except BaseException:
@@ -214,10 +240,11 @@ def run_here(
     checkpoint_seconds: float,
 ) -> None:
     """Execute runs, given with their positions in the plan, in this process and ``workers - 1`` others."""
-    board = _make_board(todo, store, version, checkpoint_seconds, workers)
+    context = _context(todo)
+    board = _make_board(context, todo, store, version, checkpoint_seconds, workers)
     news = _News(board, progress)
     with interrupt_heard() as heard:
-        helpers = _Helpers(board, workers - 1)
+        helpers = _Helpers(context, board, workers - 1)
 
         def stopped() -> bool:
             return heard() or helpers.failed()

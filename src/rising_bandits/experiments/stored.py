@@ -258,9 +258,10 @@ def read_run(path: str | Path, trust: Collection[str] | None = ()) -> StoredRun:
     path = Path(path)
     if not path.is_file():
         raise InputError(f"file must be a run written by 'rising run', but {str(path)!r} does not exist")
-    meta = read_meta(path)
     try:
+        _check_size(path)
         with pq.ParquetFile(path) as file:
+            meta = _checked_meta(file.schema_arrow.metadata)
             rows = _check_shape(file, meta)
             table = next(file.iter_batches(batch_size=rows + 1, columns=[*SERIES, "plays"]))
         if table.num_rows != rows or any(table.column(name).null_count for name in (*SERIES, "plays")):

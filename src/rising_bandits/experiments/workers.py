@@ -72,6 +72,9 @@ def begin_worker(stop: Any) -> None:
     """Prepare this worker process: it will stop when its parent sets the event ``stop`` or is gone."""
     # Ctrl-C is handled by the parent, which asks the workers to stop; it must not kill the workers directly.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # A copy of the parent has its handlers, too; it must end when it is told to.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.set_wakeup_fd(-1)
     _asked[:] = [stop]
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
