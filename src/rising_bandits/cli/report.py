@@ -175,4 +175,6 @@ def _places(value: float, beside: float | None = None) -> str:
     if math.isnan(value):
         return "–"
     guide = value if beside is None else beside
-    return f"{value:,.1f}" if abs(guide) >= _SMALL or guide == 0.0 else f"{value:.4f}"
+    places = 1 if abs(guide) >= _SMALL or guide == 0.0 else 4
+    # A difference that is 0 but for rounding must not be shown as -0.0.
+    return f"{round(value, places) + 0.0:,.{places}f}"

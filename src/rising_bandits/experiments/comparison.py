@@ -151,7 +151,7 @@ def _p(value: float) -> str:
 _LETTERS = str.maketrans(
     {letter: f"\\{letter}" for letter in "&%$#_{}"}
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--"}
-    | {"<": "$<$", ">": "$>$", "|": "$|$"}
+    | {"<": "$<$", ">": "$>$", "|": "$|$", "ε": r"$\varepsilon$", "σ": r"$\sigma$", "δ": r"$\delta$"}
 )
 """How LaTeX writes letters that it would read as commands."""
 
@@ -161,6 +161,8 @@ def _latex(text: str) -> str:
 
     >>> _latex("mine:P(a_b={1})")
     'mine:P(a\\_b=\\{1\\})'
+    >>> _latex("Cure (ε = 0.1)")
+    'Cure ($\\varepsilon$ = 0.1)'
     """
     return text.translate(_LETTERS)
 
