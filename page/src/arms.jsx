@@ -10,7 +10,7 @@ const COLUMNS = [["label", "arm"], ["plays", "plays"], ["recent_outcome", "recen
 const OUTCOMES = new Set(["recent_outcome", "predicted_outcome", "index"]);
 const MOST = 200;
 
-export function ArmTable({ data, arms, chosen, retired, picked, onPick, unit }) {
+export function ArmTable({ data, units, arms, chosen, retired, picked, onPick, unit }) {
   const [sort, setSort] = useState(["plays", -1]);
   const [filter, setFilter] = useState("");
   const rows = useMemo(() => {
@@ -24,7 +24,7 @@ export function ArmTable({ data, arms, chosen, retired, picked, onPick, unit }) 
   const arrow = (key) => (sort[0] === key ? (sort[1] > 0 ? " ▲" : " ▼") : "");
   return <>
     {arms.size > 20 && <p><label>Find <input value={filter} onInput={(event) => setFilter(event.target.value)} /></label> <span class="faint small" role="status">{rows.length} of {arms.size}</span></p>}
-    <div class="scroll" tabIndex={0} role="group" aria-label={`What is known about ${data.units}`}>
+    <div class="scroll" tabIndex={0} role="group" aria-label={`What is known about ${units}`}>
       <table>
         <caption class="sr">What is known about every arm</caption>
         <thead><tr>{COLUMNS.map(([key, title]) => (
@@ -32,7 +32,7 @@ export function ArmTable({ data, arms, chosen, retired, picked, onPick, unit }) 
         ))}</tr></thead>
         <tbody>{rows.slice(0, MOST).map((arm) => (
           <tr key={arm.label} class={`${arm.label === picked ? "picked" : ""} ${retired.has(arm.label) ? "off" : ""}`}>
-            <td>{data.units !== "arms" ? <>{chosen.has(arm.label) ? "● " : ""}<Name text={arm.label} /></> : <button onClick={() => onPick(arm.label === picked ? "" : arm.label)} aria-pressed={arm.label === picked}>{chosen.has(arm.label) ? "● " : ""}<Name text={arm.label} /></button>}{retired.has(arm.label) ? " (retired)" : ""}</td>
+            <td>{units !== "arms" ? <>{chosen.has(arm.label) ? "● " : ""}<Name text={arm.label} /></> : <button onClick={() => onPick(arm.label === picked ? "" : arm.label)} aria-pressed={arm.label === picked}>{chosen.has(arm.label) ? "● " : ""}<Name text={arm.label} /></button>}{retired.has(arm.label) ? " (retired)" : ""}</td>
             <td>{number(arm.plays)}</td><td>{number(arm.recent_outcome)}</td><td>{number(inside(arm.predicted_outcome, data.domain))}</td><td>{possible(arm, "")}</td>
           </tr>
         ))}</tbody>

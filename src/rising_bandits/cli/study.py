@@ -32,6 +32,10 @@ StorageOption = Annotated[
         envvar="RISING_STORAGE",
     ),
 ]
+AuthorOption = Annotated[
+    str | None,
+    typer.Option("--author", help="Who makes the change, for the log; by default nobody.", envvar="RISING_AUTHOR"),
+]
 DEFAULT = "sqlite:///studies.db"
 
 
@@ -156,6 +160,7 @@ def create(
         str, typer.Option(help="What happens when an arm has fallen: propose a reset, reset, or ignore.")
     ] = "propose",
     seed: Annotated[int | None, typer.Option(help="The seed of random choices; by default a random one.")] = None,
+    author: AuthorOption = None,
     storage: StorageOption = DEFAULT,
     as_json: JsonOption = False,
 ) -> None:
@@ -184,6 +189,7 @@ def create(
         name,
         described,
         None if policy is None else make_policy(*parse_policy(policy)),
+        author=author,
         storage=storage,
         scale=read_scale(scale, {option: value for option, value in options.items() if value is not None}),
         expires=expires,
@@ -438,11 +444,11 @@ def list_studies(storage: StorageOption = DEFAULT, as_json: JsonOption = False) 
         out.print(name, soft_wrap=True)
 
 
-def open_study(name: str, storage: str) -> Study:
+def open_study(name: str, storage: str, author: str | None = None) -> Study:
     """Open an existing study."""
     from rising_bandits import studies
 
-    return studies.open(name, storage=storage)
+    return studies.open(name, storage=storage, author=author)
 
 
 def label_of(study: Study, text: str) -> Any:

@@ -14,6 +14,7 @@ from rising_bandits.errors import (
     NotStartedError,
     RisingBanditsError,
     StorageError,
+    StudyGoneError,
 )
 
 TITLES = {
@@ -88,6 +89,8 @@ def refusal(error: BaseException) -> Refused:
         status = 422
         if isinstance(error, AlreadyToldError | ExpiredError):
             status = 409
+        elif isinstance(error, StudyGoneError):
+            status = 404
         elif isinstance(error, StorageError | MissingExtraError | NotStartedError):
             status = 503
         return Refused(status, str(error), {"Retry-After": "1"} if status == 503 else {}, type(error).__name__)

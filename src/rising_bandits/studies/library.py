@@ -17,7 +17,7 @@ from rising_bandits.policies.policy import Policy
 from rising_bandits.problems.base import Label, Problem
 from rising_bandits.studies.calls.setting import check_forgets, least_body, prior_body
 from rising_bandits.studies.log import snapshot
-from rising_bandits.studies.log.events import Event
+from rising_bandits.studies.log.events import Event, check_author
 from rising_bandits.studies.log.fold import Fold
 from rising_bandits.studies.log.log import Log
 from rising_bandits.studies.reports.files import bring, read
@@ -54,6 +54,7 @@ def create(
     timeout: float = 30.0,
     clock: Clock | None = None,
     token: str | None = None,
+    author: str | None = None,
 ) -> Study:
     """Create a study in a storage.
 
@@ -104,6 +105,8 @@ def create(
         machine's clock for SQLite.
     token
         The token, if ``storage`` is the address of a service; by default that in the environment variable RISING_TOKEN.
+    author
+        Who creates and changes the study; None if nobody is to be named. See `Study.author`.
 
     Returns
     -------
@@ -132,6 +135,7 @@ def create(
     >>> study.close(); folder.cleanup()
     """
     _check_new_name(name)
+    check_author(author)
     policy = policies.recommended(problem, horizon) if policy is None else policy
     if not isinstance(cast(object, policy), Policy):
         raise InputError(f"policy must be a Policy such as HorizonCRUCB(), or None, got {policy!r}")
@@ -153,6 +157,8 @@ def create(
     first = Event(1, "problem", 0.0, None, body)
     fold = begin(settings, policy.__class__(**policy.parameters()), first, lambda _: problem)
     more = _first_events(fold, prior, least, spread, falls)
+    if author is not None:
+        first, *more = [event._replace(body={**event.body, "author": author}) for event in (first, *more)]
     for event in more:
         fold.apply(event)
     snapshot.dump(fold)
@@ -168,7 +174,9 @@ def create(
             raise InputError(f"name must be new, but there is a study {name!r}; open it, or pass exist_ok=True")
     if found is None:
         _LOGGER.info("study %r was created, with the policy %r", name, policy)
-    return Study(Log(name, number, settings, database, type(policy), problem))
+    study = Study(Log(name, number, settings, database, type(policy), problem))
+    study.author = author
+    return study
 
 
 def _first_events(fold: Fold, prior: Any, least: Any, spread: Any, falls: Any) -> list[Event]:
@@ -198,6 +206,7 @@ def open(  # noqa: A001
     timeout: float = 30.0,
     clock: Clock | None = None,
     token: str | None = None,
+    author: str | None = None,
 ) -> Study:
     """Open an existing study. It continues exactly where it stopped.
 
@@ -211,7 +220,7 @@ def open(  # noqa: A001
         The policy, or its class. Needed only if the class is the user's own.
     problem
         The problem. Needed only if it contains the user's own code, which a database cannot store.
-    power_safe, timeout, clock, token
+    power_safe, timeout, clock, token, author
         As in `create`.
 
     Returns
@@ -227,6 +236,7 @@ def open(  # noqa: A001
         The database cannot be opened.
     """
     _check_name(name)
+    check_author(author)
     database = connect(storage, create=False, power_safe=power_safe, timeout=timeout, clock=clock, token=token)
     with database.read() as reader:
         found = reader.study(name)
@@ -235,6 +245,7 @@ def open(  # noqa: A001
         raise InputError(f"name must be one of the studies of the storage ({_listed(known)}), got {name!r}")
     kind = _class(policy)
     study = Study(Log(name, found[0], Settings.from_dict(found[1]), database, kind, problem))
+    study.author = author
     _check_class(study, kind)
     return study
 

@@ -20,13 +20,12 @@ from urllib.parse import urlsplit
 from rising_bandits import errors
 from rising_bandits.errors import InputError, RisingBanditsError, StorageError
 from rising_bandits.studies.log.events import Event
-from rising_bandits.studies.storage.base import StudyGoneError
 
 _CHUNK = 20_000
 """How many events one request fetches."""
 _KINDS: dict[str, type[RisingBanditsError]] = {
     name: kind for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, RisingBanditsError)
-} | {"StudyGoneError": StudyGoneError}
+}
 
 
 class _Held:
