@@ -109,7 +109,7 @@ export function Doing({ name, data, picked, onPick, retired, rights, decision, c
           <Tags names={seen.before.super_arm} kind={(label) => (seen.after.super_arm.includes(label) ? "" : "out")} />
           {!seen.same && " → "}{!seen.same && <Tags names={seen.after.super_arm} kind={(label) => (seen.before.super_arm.includes(label) ? "" : "in")} />}
         </p>
-        <details><summary>Why it would be that</summary><Explain explanation={seen.after.explanation} unit={data.study.unit} domain={data.domain} lower={data.study.lower_is_better} /></details>
+        <details><summary>Why it would be that</summary><Explain explanation={seen.after.explanation} onSuperArms={seen.after.on_super_arms} unit={data.study.unit} domain={data.domain} lower={data.study.lower_is_better} /></details>
         {what === "mask"
           ? <p class="faint small">A mask holds for one decision: send <code>"unavailable"</code> with the ask.</p>
           : <button class="danger" aria-busy={busy} onClick={apply}>{what === "policy" ? `Change the policy to ${policy}` : what === "horizon" ? "Change the horizon" : what === "share" ? <>Hand {number(percent)}% of the asks to <Name text={share.name} /></> : <>{capital(what)} <Name text={picked} /></>}</button>}

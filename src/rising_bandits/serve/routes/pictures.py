@@ -99,7 +99,9 @@ async def overview(call: Call) -> Any:
                 for shown in found.newest[-NEWEST:]
             ],
             "domain": _ends(scale.domain),
-            "members": None if acts_on_arms else _members(
+            "members": None
+            if acts_on_arms
+            else _members(
                 {key: (found.plays.get(key, 0), curve.newest_value()) for key, curve in found.curves.items()},
                 keys,
                 texts,
@@ -264,4 +266,8 @@ async def preview(call: Call) -> Any:
 def _next(study: Study, texts: Texts, mask: list[Any]) -> dict[str, Any]:
     """The next decision of a copy of a study, with its explanation."""
     decision = study.ask(unavailable=mask)
-    return {"super_arm": texts.shown(decision.super_arm), "explanation": explained(study.explain(decision.id))}
+    return {
+        "super_arm": texts.shown(decision.super_arm),
+        "explanation": explained(study.explain(decision.id)),
+        "on_super_arms": isinstance(study.policy, SuperArmPolicy),
+    }
