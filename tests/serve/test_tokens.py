@@ -284,6 +284,14 @@ def test_the_command_refuses_an_open_door(run, kept, capsys, monkeypatch):
     assert "at least 16" in capsys.readouterr().err
 
 
+def test_the_cookie_is_for_tls_only_where_the_browser_speaks_tls(serve):
+    client = serve(Tokens(MAIN))
+    for origin, secure in (("http://localhost", False), ("https://localhost", True)):
+        answer = client.post("/v1/session", json={"token": MAIN}, headers={"Origin": origin})
+        assert answer.status_code == 200
+        assert ("; Secure" in answer.headers["set-cookie"]) is secure
+
+
 def test_every_change_has_the_name_of_its_token_and_asks_and_tells_have_none(storage, serve, kept):
     make(storage).close()
     for name in ("ann", "bob"):

@@ -20,7 +20,7 @@ from rising_bandits.errors import (
 TITLES = {
     400: "The request cannot be read",
     401: "A token is needed",
-    403: "The token does not allow this",
+    403: "This is not allowed",
     404: "There is no such thing",
     405: "This path has other methods",
     408: "The request came too slowly",
