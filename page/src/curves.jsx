@@ -2,13 +2,15 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { get, place } from "./api.js";
 import { band, Chart, COLOURS, inside, outcomeAxis } from "./chart.jsx";
-import { Key, Name } from "./names.jsx";
+import { Key, Name, Names } from "./names.jsx";
 import { plain, withUnit } from "./words.js";
 
 // The part of a curve up to a number of plays.
 const upTo = (points, plays) => { const kept = points.at.filter((at) => at <= plays).length; return Object.fromEntries(Object.entries(points).map(([key, list]) => [key, list.slice(0, kept)])); };
 
-export function Curves({ name, data, arms, picked, onPick, past }) {
+export function Curves({ name, data, arms, picked, onPick, restarted }) {
+  // As of a decision in the past: `restarted` has the arms whose plays of then were forgotten since.
+  const past = restarted !== null;
   const [more, setMore] = useState({});
   useEffect(() => {
     let alive = true;
@@ -25,7 +27,7 @@ export function Curves({ name, data, arms, picked, onPick, past }) {
     yAxis: outcomeAxis(data.study.unit || "outcome", data.study.lower_is_better),
     series: (picked ? [picked] : names).flatMap((arm) => {
       const all = more[arm] || data.curves[arm];
-      if (!all || !all.at.length) return [];
+      if (!all || !all.at.length || (past && restarted.has(arm))) return [];
       const known = arms.get(arm), points = past ? upTo(all, known?.plays ?? 0) : all;
       const made = band(plain(arm), points, colour(arm), data.domain);
       if (known && known.predicted_outcome !== null && points.at.length) {
@@ -34,9 +36,11 @@ export function Curves({ name, data, arms, picked, onPick, past }) {
       }
       return made;
     }),
-  }), [data, more, picked, arms, past]);
+  }), [data, more, picked, arms, restarted]);
   if (!names.length) return <p class="faint">Nothing was told yet.</p>;
+  const gone = past ? names.filter((arm) => restarted.has(arm)) : [];
   return <>
+    {gone.length > 0 && <p class="faint small">Not drawn, because their plays of then were forgotten since: <Names names={gone} />.</p>}
     <Chart option={option} label={`Outcomes of ${picked || "the most played arms"} by play, with bands of two standard errors; dashed: the forecast`} />
     <Key entries={names.map((arm) => [arm, colour(arm)])} picked={picked} onPick={onPick} />
     <p class="faint small">{picked ? <Name text={picked} /> : "The most played arms"}: mean outcomes by play with a band of two standard errors. {names.some((arm) => arms.get(arm)?.predicted_outcome != null) ? "A dashed line leads to the forecast, ◆, which the policy decides by; how far ahead it looks depends on the policy." : "This policy makes no forecasts."}{data.study.lower_is_better ? " Lower is better, so up is good." : ""} {picked ? <button class="link" onClick={() => onPick("")}>Show the most played arms</button> : "Pick a name to see one arm alone."}</p>

@@ -3,11 +3,11 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { get, place, post } from "./api.js";
 import { Explain } from "./explain.jsx";
 import { Name, Tags } from "./names.jsx";
-import { capital, plain } from "./words.js";
+import { capital, number, plain } from "./words.js";
 
 // How many arms the menu has; others are picked in the table.
 const MOST = 2000;
-const DEEDS = [["retire", "retire an arm"], ["restore", "restore an arm"], ["reset", "reset an arm"], ["mask", "mask an arm once"], ["policy", "change the policy"], ["horizon", "change the horizon"]];
+const DEEDS = [["retire", "retire an arm"], ["restore", "restore an arm"], ["reset", "reset an arm"], ["mask", "mask an arm once"], ["policy", "change the policy"], ["horizon", "change the horizon"], ["share", "hand over a share"]];
 const ABOUT = {
   retire: "A retired arm is not used until it is restored. What is known of it is kept.",
   restore: "A restored arm is used again, with what was known of it.",
@@ -15,6 +15,7 @@ const ABOUT = {
   mask: "A masked arm is left out of one decision.",
   policy: "The new policy learns from the whole log, and decides from now on.",
   horizon: "The round up to which the study plans. Leave it empty if it is not known.",
+  share: "A share of the asks, drawn at random, is decided by another rule, such as the super arm that is used today. The study learns from all, and says who earns more. A share of 0 ends it.",
 };
 const shown = (value) => (typeof value === "string" ? value : JSON.stringify(value));
 // What was typed: a number, true, false, null or a list as JSON, anything else as text.
@@ -33,26 +34,31 @@ function Parameters({ about, given, onGive }) {
   </>;
 }
 
-export function Doing({ name, data, picked, onPick, retired, rights, onDone }) {
+export function Doing({ name, data, picked, onPick, retired, rights, decision, chosen, onDone }) {
   const [what, setWhat] = useState("retire");
   const [known, setKnown] = useState([]);
   const [policy, setPolicy] = useState("");
   const [given, setGiven] = useState({});
   const [horizon, setHorizon] = useState("");
+  const [share, setShare] = useState({ name: "today", percent: "10", rule: "chosen" });
   const [seen, setSeen] = useState(null);
   const [said, setSaid] = useState("");
   const [busy, setBusy] = useState(false);
   const answer = useRef(null);
+  const byPolicy = what === "policy" || (what === "share" && share.rule === "policy");
   // The form of the present policy begins with its present parameters.
   const choose = (next) => { setPolicy(next); setGiven(next === data.policy.name ? Object.fromEntries(Object.entries(data.policy.parameters).map(([each, value]) => [each, shown(value)])) : {}); };
   useEffect(() => {
-    if (what === "policy" && !known.length) get("/v1/policies").then((found) => { setKnown(found.policies); choose(found.policies.some((each) => each.name === data.policy.name) ? data.policy.name : found.policies[0].name); }, (error) => setSaid(error.message));
-  }, [what]);
+    if (byPolicy && !known.length) get("/v1/policies").then((found) => { setKnown(found.policies); choose(found.policies.some((each) => each.name === data.policy.name) ? data.policy.name : found.policies[0].name); }, (error) => setSaid(error.message));
+  }, [byPolicy]);
   const about = known.find((each) => each.name === policy);
   const onArm = ["retire", "restore", "reset", "mask"].includes(what);
-  const ready = onArm ? Boolean(picked) : what === "policy" ? Boolean(about) : horizon === "" || Number(horizon) >= 1;
+  const percent = Number(share.percent), shared = share.name !== "" && share.percent !== "" && percent >= 0 && percent <= 100 && (share.rule !== "chosen" || chosen.length > 0);
+  const ready = onArm ? Boolean(picked) : what === "horizon" ? horizon === "" || Number(horizon) >= 1 : (!byPolicy || Boolean(about)) && (what !== "share" || shared);
   const parameters = Object.fromEntries(Object.entries(given).filter(([, text]) => text.trim() !== "").map(([each, text]) => [each, meant(text.trim())]));
-  const change = onArm ? { [what]: [picked] } : what === "policy" ? { policy: { name: policy, parameters } } : { horizon: horizon === "" ? null : Number(horizon) };
+  const typed = { name: policy, parameters };
+  const rule = { chosen: { super_arm: chosen }, policy: { policy: typed }, kept: {} }[share.rule];
+  const change = onArm ? { [what]: [picked] } : what === "policy" ? { policy: typed } : what === "share" ? { share: { name: share.name, share: percent / 100, ...rule } } : { horizon: horizon === "" ? null : Number(horizon) };
   const mark = JSON.stringify(change);
   useEffect(() => { setSeen(null); setSaid(""); }, [mark]);
   const act = async (work) => {
@@ -81,12 +87,20 @@ export function Doing({ name, data, picked, onPick, retired, rights, onDone }) {
       {onArm && <label>Arm <select aria-label="Arm" value={picked} onChange={(event) => onPick(event.target.value)}>
         <option value="">choose …</option>{offered.map((label) => <option key={label} value={label}>{plain(label)}{retired.has(label) ? " (retired)" : ""}</option>)}
       </select></label>}
-      {what === "policy" && <label>Policy <select aria-label="Policy" value={policy} onChange={(event) => choose(event.target.value)}>{known.map((each) => <option key={each.name} value={each.name}>{each.name}</option>)}</select></label>}
+      {what === "share" && <>
+        <label>Name <input value={share.name} size="9" maxLength="100" onInput={(event) => setShare({ ...share, name: event.target.value })} /></label>
+        <label>Percent <input type="number" min="0" max="100" step="any" value={share.percent} onInput={(event) => setShare({ ...share, percent: event.target.value })} /></label>
+        <label>Rule <select aria-label="Rule" value={share.rule} onChange={(event) => setShare({ ...share, rule: event.target.value })}>
+          <option value="chosen">always what decision {decision} chose</option><option value="policy">a policy</option><option value="kept">as stored</option>
+        </select></label>
+      </>}
+      {byPolicy && <label>Policy <select aria-label="Policy" value={policy} onChange={(event) => choose(event.target.value)}>{known.map((each) => <option key={each.name} value={each.name}>{each.name}</option>)}</select></label>}
       {what === "horizon" && <label>Rounds <input type="number" min="1" placeholder="not known" value={horizon} onInput={(event) => setHorizon(event.target.value)} /></label>}
       <button class="main" disabled={!ready} aria-busy={busy} onClick={look}>Preview</button>
     </div>
     <p class="faint small">{ABOUT[what]}</p>
-    {what === "policy" && about && <Parameters about={about} given={given} onGive={setGiven} />}
+    {what === "share" && share.rule === "chosen" && chosen.length > 0 && <p>The rule: <Tags names={chosen} /></p>}
+    {byPolicy && about && <Parameters about={about} given={given} onGive={setGiven} />}
     <div aria-live="polite" tabIndex={-1} ref={answer}>
       {said && <p class={said.startsWith("Done") ? "good" : "bad"}>{said}</p>}
       {seen && seen.refused && <p class="bad">This cannot be done: {seen.refused}</p>}
@@ -95,10 +109,10 @@ export function Doing({ name, data, picked, onPick, retired, rights, onDone }) {
           <Tags names={seen.before.super_arm} kind={(label) => (seen.after.super_arm.includes(label) ? "" : "out")} />
           {!seen.same && " → "}{!seen.same && <Tags names={seen.after.super_arm} kind={(label) => (seen.before.super_arm.includes(label) ? "" : "in")} />}
         </p>
-        <details><summary>Why it would be that</summary><Explain explanation={seen.after.explanation} unit={data.study.unit} domain={data.domain} lower={data.study.lower_is_better} /></details>
+        <details><summary>Why it would be that</summary><Explain explanation={seen.after.explanation} onSuperArms={seen.after.on_super_arms} unit={data.study.unit} domain={data.domain} lower={data.study.lower_is_better} /></details>
         {what === "mask"
           ? <p class="faint small">A mask holds for one decision: send <code>"unavailable"</code> with the ask.</p>
-          : <button class="danger" aria-busy={busy} onClick={apply}>{what === "policy" ? `Change the policy to ${policy}` : what === "horizon" ? "Change the horizon" : <>{capital(what)} <Name text={picked} /></>}</button>}
+          : <button class="danger" aria-busy={busy} onClick={apply}>{what === "policy" ? `Change the policy to ${policy}` : what === "horizon" ? "Change the horizon" : what === "share" ? <>Hand {number(percent)}% of the asks to <Name text={share.name} /></> : <>{capital(what)} <Name text={picked} /></>}</button>}
       </>}
     </div>
   </>;

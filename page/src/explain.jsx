@@ -6,6 +6,12 @@ import { cut, number, plain, withUnit } from "./words.js";
 
 // The outcome that an index stands for. An index beyond all outcomes counts as the best one.
 export const possible = (arm, unit) => (arm.index === null ? "first plays" : arm.possible_outcome === null ? "beyond the best" : withUnit(arm.possible_outcome, unit));
+// A super arm of a policy on super arms: its reward as a share of the largest possible one, which has no unit.
+export const asReward = (row) => ({
+  ...row, recent_outcome: row.recent_average, predicted_outcome: row.predicted_improvement === null ? null : row.recent_average + row.predicted_improvement,
+  possible_outcome: row.index !== null && row.index <= 1 ? row.index : null,
+});
+export const REWARDS = " Of super arms, these are rewards as a share of the largest possible one.";
 const MOST = 16;
 const MARKS = { chosen: "●", "runner-up": "○", both: "◐" };
 
@@ -32,8 +38,10 @@ function Verdict({ explanation, unit, lower }) {
   </>;
 }
 
-export function Explain({ explanation, unit, domain, lower }) {
-  const all = compared(explanation), rows = all.slice(0, MOST);
+export function Explain({ explanation, onSuperArms, ...outcomes }) {
+  // Rewards of super arms have no unit, and more is better.
+  const { unit, domain, lower } = onSuperArms ? { unit: "", domain: [0, 1], lower: false } : outcomes;
+  const all = compared(explanation).map((row) => (onSuperArms ? asReward(row) : row)), rows = all.slice(0, MOST);
   const best = lower ? domain[0] : domain[1];
   const option = useMemo(() => ({
     grid: { left: 150, right: 24, top: 34, bottom: 44 },
@@ -42,7 +50,7 @@ export function Explain({ explanation, unit, domain, lower }) {
       const row = rows[Number(items[0].axisValue)];
       return [`${row.group}: ${plain(row.label)}`, `plays: ${number(row.plays)}`, `recent average: ${withUnit(row.recent_outcome, unit)}`, `forecast: ${withUnit(inside(row.predicted_outcome, domain), unit)}`, `taken as possible: ${possible(row, unit)}`].map(escape).join("<br>");
     } },
-    xAxis: { type: "value", name: unit || "outcome", nameLocation: "middle", nameGap: 28, scale: false },
+    xAxis: { type: "value", name: onSuperArms ? "share of the largest reward" : unit || "outcome", nameLocation: "middle", nameGap: 28, scale: false },
     yAxis: { type: "category", inverse: true, data: rows.map((row, i) => `${i}`), axisLabel: { formatter: (name) => `${MARKS[rows[Number(name)].group]} ${cut(rows[Number(name)].label, 18)}`, interval: 0 } },
     series: [["recent", (row) => row.recent_outcome, "#0072B2"], ["forecast", (row) => inside(row.predicted_outcome, domain), "#E69F00"],
       ["possible", (row) => (row.index === null ? null : row.possible_outcome ?? best), "#8b95a0"]]
@@ -50,9 +58,9 @@ export function Explain({ explanation, unit, domain, lower }) {
   }), [explanation]);
   const height = `${Math.max(11, 5.5 + 2.6 * rows.length)}rem`;
   return <>
-    <Verdict explanation={explanation} unit={unit} lower={lower} />
+    <Verdict explanation={explanation} unit={outcomes.unit} lower={outcomes.lower} />
     {rows.length > 0 && <Chart option={option} height={height} label={`Why: recent average, forecast and possible outcome of ${rows.length} arms of the chosen super arm and the runner-up`} />}
-    <p class="faint small">● only in the chosen one, ○ only in the runner-up, ◐ in both. Recent: the average of recent outcomes. The decision maximises what is possible, the index: the forecast and a bonus for what is not known yet.{lower ? " Lower is better." : ""}{all.length > MOST ? ` The first ${MOST} of ${all.length} arms are drawn.` : ""}</p>
+    <p class="faint small">● only in the chosen one, ○ only in the runner-up, ◐ in both. Recent: the average of recent outcomes. The decision maximises what is possible, the index: the forecast and a bonus for what is not known yet.{lower ? " Lower is better." : ""}{onSuperArms ? REWARDS : ""}{all.length > MOST ? ` The first ${MOST} of ${all.length} arms are drawn.` : ""}</p>
     <details><summary>As a table</summary><div class="scroll" tabIndex={0} role="group" aria-label="The explanation as a table">
       <table>
         <thead><tr><th>arm</th><th>plays</th><th>recent</th><th>forecast</th><th>possible</th></tr></thead>

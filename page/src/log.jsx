@@ -13,7 +13,7 @@ export function Newest({ data, onShow }) {
   );
 }
 
-const Change = ({ each }) => <li><b>{each.kind}</b> <Name text={each.what} /> <span class="faint small">{when(each.at)}</span></li>;
+const Change = ({ each }) => <li><b>{each.kind}</b> <Name text={each.what} /> <span class="faint small">{each.author && <>by <Name text={each.author} /> · </>}{when(each.at)}</span></li>;
 
 const Decision = ({ each, data, onShow }) => (
   <li>

@@ -41,7 +41,11 @@ export function Results() {
   const [logarithmic, setLogarithmic] = useState(false);
   useEffect(() => {
     document.title = "Results – rising-bandits";
-    get("/v1/results").then((found) => { setData(found); show(found, found.tasks[0]?.task || ""); }, (error) => setProblem(error.message));
+    let alive = true;
+    // A folder with very many runs is not read in time. The next call waits for the same reading.
+    const look = () => get("/v1/results").then((found) => { if (alive) { setData(found); show(found, found.tasks[0]?.task || ""); } }, (error) => { if (!alive) return; if (error.status === 503) setTimeout(look, 1000); else setProblem(error.message); });
+    look();
+    return () => { alive = false; };
   }, []);
   const show = (all, name) => { setTask(name); setOff(new Set(all.tasks.find((each) => each.task === name)?.policies.slice(FIRST).map((each) => each.policy))); };
   const found = data && data.tasks.find((each) => each.task === task);

@@ -16,12 +16,12 @@ function shade(goodness, ramp) {
 const MOST = 200;
 
 // What the colours mean, in the user's unit.
-function Colours({ known, unit, children }) {
+function Colours({ known, unit, past, children }) {
   const seen = known.filter((arm) => arm && arm.recent_average !== null).sort((a, b) => a.recent_average - b.recent_average);
-  return <p class="faint small">{seen.length > 0 && <span class="ramp">worst now: {withUnit(seen[0].recent_outcome, unit)} <i style={{ background: `linear-gradient(to right, ${ink().ramp.join(", ")})` }} /> best now: {withUnit(seen.at(-1).recent_outcome, unit)}. </span>}Grey: not known yet. {children}</p>;
+  return <p class="faint small">{seen.length > 0 && <span class="ramp">worst {past ? "then" : "now"}: {withUnit(seen[0].recent_outcome, unit)} <i style={{ background: `linear-gradient(to right, ${ink().ramp.join(", ")})` }} /> best {past ? "then" : "now"}: {withUnit(seen.at(-1).recent_outcome, unit)}. </span>}Grey: not known{past ? "" : " yet"}. {children}</p>;
 }
 
-export function Structure({ structure, labels, arms, chosen, retired, unit, onPick }) {
+export function Structure({ structure, labels, arms, chosen, retired, unit, past, onPick }) {
   const known = labels.map((label) => arms.get(label));
   const averages = known.filter((arm) => arm && arm.recent_average !== null).map((arm) => arm.recent_average);
   const low = Math.min(...averages), high = Math.max(...averages);
@@ -51,7 +51,7 @@ export function Structure({ structure, labels, arms, chosen, retired, unit, onPi
   if (option) {
     return <>
       <Chart option={option} height={structure.nodes.length > 12 ? "28rem" : undefined} label={`The structure with ${structure.nodes.length} nodes and ${labels.length} arms. The table of arms has the same as text.`} onPick={(event) => event.dataType === "edge" && onPick(event.data.arm)} />
-      <Colours known={known} unit={unit}>Thick: in the shown decision; dashed: retired. Drag to move, scroll to zoom, click an edge to pick it.</Colours>
+      <Colours known={known} unit={unit} past={past}>Thick: in the shown decision; dashed: retired. Drag to move, scroll to zoom, click an edge to pick it.</Colours>
     </>;
   }
   // Of many arms the chosen ones come first, then the best.
@@ -78,6 +78,6 @@ export function Structure({ structure, labels, arms, chosen, retired, unit, onPi
         : tags(first.slice(0, MOST))}
     </div>
     {first.length > MOST && <p class="faint small">The shown decision and the best arms; the table has the other {first.length - MOST}.</p>}
-    <Colours known={known} unit={unit}>Thick: in the shown decision; struck through: retired.</Colours>
+    <Colours known={known} unit={unit} past={past}>Thick: in the shown decision; struck through: retired.</Colours>
   </>;
 }

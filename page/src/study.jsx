@@ -57,11 +57,13 @@ export function StudyPage({ name, rights }) {
     return () => { alive = false; clearTimeout(timer); };
   }, [name, shownDecision]);
   const past = at !== null && then && then.decision === at;
+  const units = past ? (then.members ? "super arms" : "arms") : data?.units;
   const arms = useMemo(() => (data ? asArms(data.columns, past ? then.arms : data.arms) : new Map()), [data, then, past]);
   const chosen = useMemo(() => new Set(then ? then.explanation.chosen.super_arm : []), [then]);
   const chosenUnits = useMemo(() => new Set(then ? then.explanation.chosen.arms.map((arm) => arm.label) : []), [then]);
-  // Where the policy only knows super arms, what is known of their members is that of now.
-  const members = useMemo(() => (!data || !data.members ? arms : past ? new Map() : asArms(data.columns, data.members)), [data, arms, past]);
+  // Where the policy only knows super arms, their members are known from the log.
+  const members = useMemo(() => { const rows = data && (past ? then.members : data.members); return rows ? asArms(data.columns, rows) : arms; }, [data, then, arms, past]);
+  const restarted = useMemo(() => (past ? new Set(then.restarted) : null), [then, past]);
   const retired = useMemo(() => new Set(past ? then.retired : data ? data.study.retired : []), [data, then, past]);
   if (!data) return <main id="main"><h1><Name text={name} /></h1>{problem ? <p class="bad" role="alert">{problem}</p> : <p class="wait">Loading …</p>}</main>;
   const study = data.study;
@@ -75,6 +77,7 @@ export function StudyPage({ name, rights }) {
         <div><dt>decisions</dt><dd id="decisions">{number(study.decisions)}</dd></div><div><dt>round now</dt><dd>{number(study.round)}</dd></div>
         <div><dt>open</dt><dd>{number(study.open)}</dd></div><div><dt>expired</dt><dd class={study.expired ? "bad" : ""}>{number(study.expired)}</dd></div>
         <div><dt>arms</dt><dd>{number(study.arms)}</dd></div><div><dt>horizon in rounds</dt><dd>{study.horizon === null ? "not known" : number(study.horizon)}</dd></div>
+        {study.shares.map((each) => <div key={each.name}><dt><Name text={each.name} /> gets</dt><dd>{number(100 * each.share, 3)}% of the asks: <Name text={each.rule} most={80} /></dd></div>)}
         <div><dt>policy</dt><dd>{study.policy}</dd></div><div><dt>problem</dt><dd>{study.problem}</dd></div>
       </dl>
       <div class="grid">
@@ -90,20 +93,20 @@ export function StudyPage({ name, rights }) {
         </section>
         <div class="c7 column">
         <section class="card" aria-labelledby="h-structure"><h2 id="h-structure">Structure</h2>
-          <Structure structure={data.structure} labels={data.labels} arms={members} chosen={chosen} retired={retired} unit={study.unit} onPick={setPicked} /></section>
-        <section class="card" aria-labelledby="h-curves"><h2 id="h-curves">Outcome curves{past && !data.members ? ` as of decision ${at}` : ""}</h2>
-          <Curves name={name} data={data} arms={members} picked={picked} onPick={setPicked} past={past && !data.members} /></section>
+          <Structure structure={data.structure} labels={data.labels} arms={members} chosen={chosen} retired={retired} unit={study.unit} past={past} onPick={setPicked} /></section>
+        <section class="card" aria-labelledby="h-curves"><h2 id="h-curves">Outcome curves{past ? ` as of decision ${at}` : ""}</h2>
+          <Curves name={name} data={data} arms={members} picked={picked} onPick={setPicked} restarted={restarted} /></section>
         </div>
         <div class="c5 column">
         <section class="card" aria-labelledby="h-why"><h2 id="h-why">{shownDecision ? `Why decision ${shownDecision}` : "Why"}</h2>
-          {then ? <Explain explanation={then.explanation} unit={study.unit} domain={data.domain} lower={study.lower_is_better} /> : <p class="faint">{study.decisions ? "Loading …" : "No decision was asked for yet."}</p>}</section>
+          {then ? <Explain explanation={then.explanation} onSuperArms={Boolean(then.members)} unit={study.unit} domain={data.domain} lower={study.lower_is_better} /> : <p class="faint">{study.decisions ? "Loading …" : "No decision was asked for yet."}</p>}</section>
         <section class="card" aria-labelledby="h-do"><h2 id="h-do">Change something</h2>
-          <Doing name={name} data={data} picked={picked} onPick={setPicked} retired={new Set(study.retired)} rights={rights} onDone={load} /></section>
+          <Doing name={name} data={data} picked={picked} onPick={setPicked} retired={new Set(study.retired)} rights={rights} decision={shownDecision} chosen={then ? then.explanation.chosen.super_arm : []} onDone={load} /></section>
         </div>
         <section class="card c6" aria-labelledby="h-reward"><h2 id="h-reward">{capital(data.earns)} over time</h2><Rewards name={name} data={data} /></section>
         <section class="card c6" aria-labelledby="h-days"><h2 id="h-days">Decisions a day</h2><Days days={data.days} /></section>
-        <section class="card c12" aria-labelledby="h-arms"><h2 id="h-arms">{data.units === "arms" ? "Arms" : "Super arms"}{past ? ` as of decision ${at}` : ""}</h2>
-          <ArmTable data={data} arms={arms} chosen={chosenUnits} retired={retired} picked={picked} onPick={setPicked} unit={study.unit} /></section>
+        <section class="card c12" aria-labelledby="h-arms"><h2 id="h-arms">{capital(units)}{past ? ` as of decision ${at}` : ""}</h2>
+          <ArmTable data={data} units={units} arms={arms} chosen={chosenUnits} retired={retired} picked={picked} onPick={setPicked} unit={units === "arms" ? study.unit : ""} /></section>
         <section class="card c12" aria-labelledby="h-log"><h2 id="h-log">Newest decisions and changes</h2>
           <Newest data={data} onShow={setAt} />
         </section>

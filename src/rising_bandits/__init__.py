@@ -20,6 +20,7 @@ from rising_bandits.errors import (
     RisingBanditsError,
     SigmaWarning,
     StorageError,
+    StudyGoneError,
     TooManySuperArmsError,
 )
 from rising_bandits.policies import (
@@ -73,6 +74,7 @@ __all__ = [
     "SigmaWarning",
     "Simulation",
     "StorageError",
+    "StudyGoneError",
     "Task",
     "TooManySuperArmsError",
     "Tour",

@@ -31,6 +31,10 @@ class StorageError(RisingBanditsError, RuntimeError):
     """A database is full, locked, out of reach or newer than this program; nothing was acknowledged."""
 
 
+class StudyGoneError(InputError):
+    """A study was deleted while it was in use."""
+
+
 class AlreadyToldError(InputError):
     """A decision was told before, with other content; what was told first stands."""
 

@@ -79,7 +79,7 @@ def test_the_examples_of_studies_are_a_story_that_runs(run, tmp_path, monkeypatc
     (tmp_path / "copies").mkdir()
     order = ["create", "list", "ask", "tell", "show", "record", "compare", "replay", "export", "import", "retire"]
     order += ["restore", "reset", "set-problem", "set-policy", "set-horizon", "set-expiry", "import-plays", "set-scale"]
-    order += ["set-falls", "set-least", "set-spread", "check", "backup", "delete"]
+    order += ["hand-over", "set-falls", "set-least", "set-spread", "check", "backup", "delete"]
     assert set(order) == set(COMMANDS["rising", "study"].commands)
     for name in order:
         (text,) = examples(("rising", "study", name))

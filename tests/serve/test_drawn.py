@@ -213,6 +213,64 @@ def test_members_of_super_arms_have_recent_outcomes_of_their_own(storage, client
     assert client.get("/v1/studies/team").json()["arms"] == 3
 
 
+def test_members_of_super_arms_are_known_in_the_past_too(storage, client):
+    team = rb.problems.Explicit([["ann", "bob"], ["cy"], ["bob"]])
+    study = rb.studies.create("team", team, rb.SWUCB(window=10), storage=storage, seed=1)
+    for number in range(4):
+        study.record(["ann", "bob"], {"ann": 0.1 * number, "bob": 0.5}, source="test")
+    study.record(["cy"], {"cy": 0.25}, source="test")
+    study.reset(["bob"])
+    study.record(["bob"], {"bob": 0.9}, source="test")
+
+    def then(number):
+        seen = client.get(f"/v1/studies/team/decisions/{number}/then").json()
+        columns = client.get("/v1/studies/team/overview").json()["columns"]
+        rows = (dict(zip(columns, row, strict=True)) for row in seen["members"])
+        return {row["label"]: (row["plays"], row["recent_outcome"]) for row in rows}, seen["restarted"]
+
+    # Bob's plays before the reset are counted, but what they were is no longer drawn.
+    assert then(1) == ({"ann": (0, None), "bob": (0, None), "cy": (0, None)}, ["bob"])
+    assert then(4) == ({"ann": (3, 0.2), "bob": (3, None), "cy": (0, None)}, ["bob"])
+    assert then(6) == ({"ann": (4, 0.3), "bob": (0, None), "cy": (1, 0.25)}, [])
+    make(storage).ask()
+    seen = client.get("/v1/studies/routes/decisions/1/then").json()
+    assert (seen["members"], seen["restarted"]) == (None, [])
+
+
+def test_a_share_of_the_asks_is_handed_over(storage, client):
+    make(storage).close()
+    place = "/v1/studies/routes"
+    rule = {"name": "today", "share": 1.0, "super_arm": ["b->d", "a->b"]}
+    seen = client.post(f"{place}/preview", json={"share": rule}).json()
+    assert seen["after"]["super_arm"] == ["a->b", "b->d"]
+    assert client.get(place).json()["shares"] == []
+    assert client.post(f"{place}/settings", json={"share": rule}).json() == {"done": True}
+    assert client.get(place).json()["shares"] == [{"name": "today", "share": 1.0, "rule": "a->b, b->d"}]
+    decision = client.post(f"{place}/ask", json={"explain": True}).json()
+    assert decision["super_arm"] == ["a->b", "b->d"]
+    assert "made by 'today'" in decision["explanation"]["notes"][0]
+    other = {"name": "window", "share": 0.5, "policy": {"name": "sw-cucb", "parameters": {"window": 9}}}
+    assert "exceed 1" in problem_of(client.post(f"{place}/settings", json={"share": other}), 422)
+    assert client.post(f"{place}/settings", json={"share": {"name": "today", "share": 0}}).json() == {"done": True}
+    assert client.post(f"{place}/settings", json={"share": other}).json() == {"done": True}
+    assert client.get(place).json()["shares"] == [{"name": "window", "share": 0.5, "rule": "SWCUCB(window=9)"}]
+    made = client.post(f"{place}/ask", json={"n": 40}).json()["decisions"]
+    for decision in made:
+        client.post(f"{place}/tell", json={"id": decision["id"], "outcomes": outcomes(decision)})
+    assert client.get(f"{place}/compare?source=window").json()["decisions"] != [0, 0]
+    for wrong, said in (
+        ({"name": "x", "share": 0.1}, "no rule 'x' is stored"),
+        ({"name": "x", "share": 0.1, "super_arm": ["a->b"]}, "feasible super arm"),
+        ({"name": "x", "share": 0.1, **rule | other}, "not both"),
+        ({"name": "x", "share": 2, "super_arm": ["a->b", "b->d"]}, "share"),
+        ({"name": "study", "share": 0.1, "super_arm": ["a->b", "b->d"]}, "not 'study'"),
+        ({"name": "x", "share": 0.1, "policy": {"name": "os:system"}}, "policy"),
+    ):
+        before = client.get(f"{place}/changes").json()
+        assert said in problem_of(client.post(f"{place}/settings", json={"share": wrong}), 422)
+        assert client.get(f"{place}/changes").json() == before
+
+
 def test_the_present_policy_can_be_sent_back(storage, client):
     study = make(storage, policy=rb.CRUCB(sigma=0.25, bonus="reference"))
     seen = client.get("/v1/studies/routes/overview").json()["policy"]

@@ -38,6 +38,24 @@ def test_the_contract_of_ask_and_tell(storage, client):
     assert 'rising_open_decisions{study="routes"} 1.0' in text
 
 
+def test_metrics_are_of_all_studies_also_after_a_restart(storage, serve):
+    for name in ("one", "two"):
+        make(storage, name, expires=60.0, clock=lambda: 1_000.0).ask(2)
+    decision = rb.studies.open("two", storage=storage).ask()
+    rb.studies.open("two", storage=storage).tell(decision, dict.fromkeys(decision.super_arm, 0.5))
+    # Nobody has asked here yet.
+    client = serve()
+    text = client.get("/metrics").text
+    assert 'rising_expired_decisions{study="one"} 2.0' in text
+    assert 'rising_open_decisions{study="two"} 0.0' in text
+    assert 'rising_recent_reward{study="two"}' in text
+    assert 'rising_request_seconds_bucket{le="0.001",operation="metrics"}' in client.get("/metrics").text
+    client.request("DELETE", "/v1/studies/one")
+    text = client.get("/metrics").text
+    assert 'study="one"' not in text
+    assert 'rising_rounds{study="two"}' in text
+
+
 def test_the_same_decisions_as_the_library(storage, client):
     study = make(storage, "here")
     make(storage, "there").close()

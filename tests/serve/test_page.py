@@ -9,7 +9,7 @@ import pytest
 from service_kit import MAIN, make
 
 import rising_bandits as rb
-from rising_bandits.serve import Limits, Tokens, make_app
+from rising_bandits.serve import Limits, Tokens, make_app, tokens
 
 CHROMIUM = next((path for path in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if path), None)
 NASTY = ["<b>bold</b>", "<img src=x onerror=alert(1)>", "'\"><script>alert(2)</script>", "plain"]
@@ -170,6 +170,40 @@ def test_a_policy_is_chosen_with_typed_parameters(storage, served, page):
     page.set_viewport_size({"width": 390, "height": 844})
     page.wait_for_function("(e => e.scrollWidth <= e.clientWidth)(document.querySelector('#h-arms ~ .scroll'))")
     shot(page, "policy")
+
+
+def test_super_arms_have_colours_in_the_past_and_a_share_is_handed_over(storage, served, page, tmp_path):
+    team = rb.problems.Explicit([["ann", "bob"], ["cy"], ["bob"]])
+    study = rb.studies.create("team", team, rb.SWUCB(window=10), storage=storage, seed=1)
+    play(study, 20)
+    secret = tokens.create(tmp_path / "tokens.json", "ops & <b>co</b>", ["team"], ["read", "change"])
+    address = served(make_app(storage, tokens=Tokens(path=tmp_path / "tokens.json"), limits=Limits(rate=0)))
+    page.goto(f"{address}/#/study/team")
+    page.get_by_label("Token").fill(secret)
+    page.get_by_role("button", name="Enter").click()
+    page.get_by_text("Chosen:", exact=True).wait_for()
+    page.focus("#scrub")
+    page.keyboard.press("Home")
+    page.get_by_text("as of decision 1,").wait_for()
+    assert page.get_by_text("worst then").count() == 0
+    page.get_by_label("Number of the decision").fill("15")
+    page.keyboard.press("Enter")
+    page.get_by_text("worst then: ").wait_for()
+    page.get_by_role("button", name="now").click()
+    page.get_by_text("worst now: ").wait_for()
+    page.get_by_label("Do", exact=True).select_option("share")
+    page.get_by_label("Percent").fill("25")
+    named(page)
+    page.get_by_role("button", name="Preview").click()
+    page.get_by_role("button", name="Hand 25% of the asks to today").click()
+    page.get_by_text("Done: share.").wait_for()
+    assert dict(study.settings.shares) == {"today": 0.25}
+    # Who did it is on the page and in the log, as text.
+    page.get_by_text("25% of the asks: ").wait_for()
+    page.get_by_text("by ops & <b>co</b>").wait_for()
+    assert study.events()[-1].author == "ops & <b>co</b>"
+    assert all("401" in error for error in page.errors)
+    page.errors.clear()
 
 
 def test_labels_full_of_html_are_text_and_the_token_opens_the_page(storage, served, page):

@@ -76,6 +76,28 @@ def test_the_same_study_here_and_there(storage, there, monkeypatch, tmp_path):
         rb.studies.open("far", storage=there, token=MAIN)
 
 
+def test_a_change_through_the_storage_has_the_name_of_its_token(storage, there, tmp_path, served):
+    path = tmp_path / "tokens.json"
+    make(storage).close()
+    secret = tokens.create(path, "router", ["*"], ["storage"])
+    address = served(make_app(storage, tokens=Tokens(MAIN, path), limits=Limits(rate=0)))
+    far = rb.studies.open("routes", storage=address, token=secret)
+    far.retire(["b->c"])
+    far.author = "ann"
+    far.restore(["b->c"])
+    far.author = "router"
+    far.reset(["b->c"])
+    far.tell(far.ask(), {})
+    # Whose token it is cannot be hidden by a name, however long.
+    far.author = "x" * 500
+    far.set_expiry(60)
+    names = [event.author for event in rb.studies.open("routes", storage=storage).events()]
+    assert names[:-1] == [None, "router", "router (for ann)", "router", None, None]
+    assert names[-1] == ("router (for " + "x" * 500)[:500]
+    assert [event.author for event in far.events()] == names
+    assert rb.studies.check(storage=storage).whole
+
+
 def test_the_asyncio_form_is_the_same_study(storage, there):
     """Two tasks on one event loop ask and tell over HTTP; the log has the decisions of a study here, in their order."""
     here = make(storage, "here")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import sqlite3
 
 import pytest
 from service_kit import MAIN, make, problem_of
@@ -18,6 +19,7 @@ CALLS = {
         ("GET", "/v1/studies/{}", None),
         ("GET", "/v1/studies/{}/arms", None),
         ("GET", "/v1/studies/{}/history", None),
+        ("GET", "/v1/studies/{}/changes", None),
         ("GET", "/v1/studies/{}/decisions/1/explain", None),
         ("GET", "/v1/studies/{}/decisions/1/then", None),
         ("GET", "/v1/studies/{}/compare?source=test", None),
@@ -280,3 +282,57 @@ def test_the_command_refuses_an_open_door(run, kept, capsys, monkeypatch):
     monkeypatch.setenv("RISING_TOKEN", "short")
     assert run("serve", "--tokens", kept) == 2
     assert "at least 16" in capsys.readouterr().err
+
+
+def test_the_cookie_is_for_tls_only_where_the_browser_speaks_tls(serve):
+    client = serve(Tokens(MAIN))
+    for origin, secure in (("http://localhost", False), ("https://localhost", True)):
+        answer = client.post("/v1/session", json={"token": MAIN}, headers={"Origin": origin})
+        assert answer.status_code == 200
+        assert ("; Secure" in answer.headers["set-cookie"]) is secure
+
+
+def test_every_change_has_the_name_of_its_token_and_asks_and_tells_have_none(storage, serve, kept):
+    make(storage).close()
+    for name in ("ann", "bob"):
+        tokens.create(kept, name, ["*"], ["read", "ask", "change", "create"])
+    with pytest.raises(InputError, match="name of the token in the environment"):
+        tokens.create(kept, "RISING_TOKEN", ["*"], ["read"])
+    secret = {name: tokens.create(kept, f"{name} again", ["*"], tokens.RIGHTS) for name in ("ann", "bob")}
+    client = serve(Tokens(MAIN, kept))
+    secret["main"] = MAIN
+    place = "/v1/studies/routes"
+    for who, path, body in (
+        ("ann", "/retire", {"arms": ["b->c"]}),
+        ("bob", "/restore", {"arms": ["b->c"]}),
+        ("main", "/reset", {"arms": ["b->c"]}),
+        ("ann", "/settings", {"horizon": 100, "share": {"name": "today", "share": 0.1, "super_arm": ["a->b", "b->d"]}}),
+        ("bob", "/ask", {}),
+    ):
+        assert client.post(place + path, json=body, headers=bearer(secret[who])).status_code == 200
+    # A change that is refused leaves no name behind for the next one.
+    problem_of(client.post(f"{place}/retire", json={"arms": ["none"]}, headers=bearer(secret["bob"])), 422)
+    new = {"name": "new", "problem": {"listed": [["a"]]}}
+    assert client.post("/v1/studies", json=new, headers=bearer(secret["bob"])).status_code == 200
+    found = client.get(f"{place}/changes", headers=bearer(MAIN)).json()
+    assert found["next"] is None
+    assert [(each["kind"], each["what"], each["author"]) for each in found["changes"]] == [
+        ("problem", "5 arms", None),
+        ("retire", "b->c", "ann again"),
+        ("restore", "b->c", "bob again"),
+        ("reset", "b->c", "RISING_TOKEN"),
+        ("set", "horizon: 100", "ann again"),
+        ("set", "shares: 0.1 to 'today', rules: 'today' is a->b, b->d", "ann again"),
+    ]
+    after = found["changes"][2]["seq"]
+    later = client.get(f"{place}/changes?after={after}", headers=bearer(MAIN)).json()
+    assert later["changes"] == found["changes"][3:]
+    assert client.get(f"{place}/changes?after=1000000", headers=bearer(MAIN)).json() == {"changes": [], "next": None}
+    made = client.get("/v1/studies/new/changes", headers=bearer(MAIN)).json()["changes"]
+    assert [each["author"] for each in made] == ["bob again"]
+    shown = client.get(f"{place}/overview", headers=bearer(MAIN)).json()["changes"]
+    assert [each["author"] for each in shown] == [each["author"] for each in found["changes"]]
+    with sqlite3.connect(storage.removeprefix("sqlite:///")) as database:
+        bodies = [body for (body,) in database.execute("select body from rising_events")]
+    assert not any(each in body for each in secret.values() for body in bodies)
+    assert [each["author"] for each in serve().get(f"{place}/changes").json()["changes"]][-1] == "ann again"

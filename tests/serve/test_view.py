@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 from service_kit import Client, problem_of
 
 from rising_bandits.errors import InputError
 from rising_bandits.experiments import ResultStore, compare
+from rising_bandits.serve import Limits, results
 from rising_bandits.serve.results import make_view
 
 
@@ -73,3 +76,27 @@ def test_a_folder_that_is_not_there(tmp_path, run, capsys):
     assert run("view", tmp_path / "nothing", "--no-browse") == 2
     assert "no folder" in capsys.readouterr().err
     assert run("view", tmp_path, "--host", "0.0.0.0") == 2
+
+
+def test_a_look_that_takes_too_long_is_not_begun_again(folder, monkeypatch):
+    begun, go_on = [], threading.Event()
+    really = results.stored
+
+    def slow(place):
+        begun.append(place)
+        go_on.wait(60)
+        return really(place)
+
+    monkeypatch.setattr(results, "stored", slow)
+    with Client(make_view(folder)) as client:
+        client.app.state.rising.limits = Limits(rate=0, seconds=0.2)
+        for _ in range(3):
+            problem_of(client.get("/v1/results"), 503)
+        assert len(begun) == 1
+        go_on.set()
+        client.app.state.rising.limits = Limits(rate=0)
+        assert client.get("/v1/results").json()["runs"] == 6
+        assert len(begun) == 1
+        # The next look sees the folder as it is then.
+        assert client.get("/v1/results").json()["runs"] == 6
+        assert len(begun) == 2

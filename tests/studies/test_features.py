@@ -152,6 +152,133 @@ def test_a_share_of_the_asks_is_handed_to_a_rule_and_compared(storage, tmp_path)
     survives(rb.studies.open("s", storage=storage), storage, tmp_path)
 
 
+def test_a_stored_super_arm_gets_its_share_in_every_process(storage, tmp_path):
+    study = rb.studies.create("s", FAST, rb.CRUCB(sigma=0.1), storage=storage, seed=7)
+    study.hand_over("today", ["b->d", "a->b"], share=0.5)
+    other = rb.studies.open("s", storage=storage)
+    made = other.ask(60)
+    assert 15 < sum(decision.source == "today" for decision in made) < 45
+    assert all(decision.super_arm == ["a->b", "b->d"] for decision in made if decision.source == "today")
+    # While an arm of it is out of use, the study decides, and these decisions are not compared.
+    before = study.events()[-1].seq
+    assert {decision.source for decision in other.ask(40, unavailable=["a->b"])} == {"study"}
+    other.retire(["b->d"])
+    assert {decision.source for decision in other.ask(40)} == {"study"}
+    assert not any("offered" in event.body for event in study.events(after=before))
+    other.restore(["b->d"])
+    # Without a rule or a share, what is stored is kept; a share of 0 ends it.
+    other.hand_over("today", share=0.0)
+    assert {decision.source for decision in other.ask(40)} == {"study"}
+    other.hand_over("today", share=1.0)
+    assert {decision.source for decision in study.ask(40)} == {"today"}
+    survives(rb.studies.open("s", storage=storage), storage, tmp_path)
+
+
+def test_a_stored_policy_decides_as_it_would_as_the_policy_of_the_study(storage, tmp_path):
+    study = rb.studies.create("s", FAST, rb.CRUCB(sigma=0.1), storage=storage, seed=7)
+    rule = rb.SWCUCB(window=8)
+    study.hand_over("window", rule, share=0.4)
+    other = rb.studies.open("s", storage=storage)
+    rng, seen, differ = np.random.default_rng(0), 0, 0
+    for place in range(24):
+        if place == 12:
+            study.reset(["a->b"])
+        if place == 16:
+            study.set_horizon(500)
+        path = study.export(tmp_path / "now.jsonl")
+        with rb.studies.load(path, "twin", storage=storage) as twin:
+            twin.hand_over("window", share=0.0)
+            own = twin.ask(2)
+            twin.set_policy(rule)
+        rb.studies.delete("twin", storage=storage)
+        with rb.studies.load(path, "twin", storage=storage) as twin:
+            twin.hand_over("window", share=0.0)
+            twin.set_policy(rule)
+            wanted = twin.ask(2)
+        rb.studies.delete("twin", storage=storage)
+        made = other.ask(2)
+        for mine, yours, decision in zip(own, wanted, made, strict=True):
+            if decision is made[0] or made[0].source == decision.source:
+                seen += decision.source == "window"
+                assert decision.super_arm == (yours if decision.source == "window" else mine).super_arm
+                differ += mine.super_arm != yours.super_arm
+        for decision in made:
+            study.tell(decision, {label: float(rng.random()) for label in decision.super_arm})
+    assert seen > 5
+    assert differ > 5
+    assert 0 < sum(study.compare("window").decisions) <= 48
+    survives(rb.studies.open("s", storage=storage), storage, tmp_path)
+
+
+def test_a_rule_that_cannot_be_stored_is_refused_and_changes_nothing(storage):
+    class Mine(rb.CRUCB):
+        """A policy of the user's own."""
+
+    study = rb.studies.create("s", FAST, storage=storage, seed=7)
+    for rule, said in (
+        (["a->b"], "rule must be the labels of a feasible"),
+        (Mine(sigma=0.1), "must be a policy of the library"),
+        (rb.SWCUCB(), "horizon"),
+        (None, "no rule 'today' is stored"),
+    ):
+        with pytest.raises(rb.InputError, match=said):
+            study.hand_over("today", rule, share=0.5)
+    with pytest.raises(rb.InputError, match="share must be"):
+        study.hand_over("today", ["a->b", "b->d"], share=1.5)
+    assert [event.kind for event in study.events()] == ["problem"]
+    # A policy on super arms cannot learn imported plays. It gets no asks from then on.
+    study.hand_over("today", rb.SWUCB(window=8), share=1.0)
+    assert study.ask().source == "today"
+    study.import_plays([("a->b", 1, 0.5)])
+    decision = study.ask()
+    assert decision.source == "study"
+    assert "offered" not in study.events()[-1].body or "today" not in study.events()[-1].body["offered"]
+
+
+def test_changes_have_an_author_and_asks_and_tells_have_none(storage, tmp_path):
+    study = rb.studies.create(
+        "s", FAST, storage=storage, seed=7, scale=Reciprocal(best=1, clip=True), author="ann", falls="reset"
+    )
+    play(study, 3)
+    study.author = "bob"
+    study.retire(["b->c"])
+    study.restore(["b->c"])
+    study.reset(["b->c"])
+    study.set_falls("propose")
+    study.set_least({"a->b": 0.05})
+    study.set_expiry(60)
+    study.set_horizon(10)
+    study.add_prior({"a->b": 0.5})
+    study.import_plays([("a->b", 1, 0.5)])
+    study.hand_over("today", ["a->b", "b->d"], share=0.1)
+    study.set_problem(FAST)
+    # What the study does by itself has no author: it goes on without the horizon that has passed.
+    with pytest.warns(UserWarning, match="has passed"):
+        play(study, 10)
+    events = study.events()
+    assert {event.author for event in events if event.kind in ("ask", "tell")} == {None}
+    changed = [(event.kind, event.author) for event in events if event.kind not in ("ask", "tell")]
+    by = {"ann": ["problem", "set"], "bob": ["retire", "restore", "reset"] + 4 * ["set"]}
+    assert [kind for kind, author in changed if author == "ann"] == by["ann"]
+    assert sum(author == "bob" for _, author in changed) == 11
+    assert [(kind, author) for kind, author in changed if author is None] == [("set", None)]
+    for wrong in ("", "x" * 501, "a\nb", 7):
+        with pytest.raises(rb.InputError, match="author must be"):
+            study.author = wrong
+        with pytest.raises(rb.InputError, match="author must be"):
+            rb.studies.open("s", storage=storage, author=wrong)
+    with rb.studies.open("s", storage=storage, author="cy") as again:
+        again.retire(["b->c"])
+        assert again.events()[-1].author == "cy"
+    # The names stay in a file, and a file with names that no study would write is refused.
+    path = study.export(tmp_path / "s.jsonl")
+    copy = rb.studies.load(path, "copy", storage=storage)
+    assert [event.author for event in copy.events()] == [event.author for event in study.events()]
+    path.write_text(path.read_text().replace('"author": "cy"', '"author": "c\\u0007"'))
+    with pytest.raises(rb.InputError, match="author must be"):
+        rb.studies.load(path, "other", storage=storage)
+
+
 def test_the_interval_holds_as_often_as_it_says():
     """Days of different level and size: the difference is found day by day. 300 draws at 90%: 270 ± 16 (3 sigma)."""
     rng = np.random.default_rng(3)

@@ -10,7 +10,15 @@ import typer
 
 from rising_bandits.cli.output import out, print_json
 from rising_bandits.cli.problems import make_problem, numbers_by_name
-from rising_bandits.cli.studies import DEFAULT, JsonOption, StorageOption, StudyName, label_of, open_study
+from rising_bandits.cli.studies import (
+    DEFAULT,
+    AuthorOption,
+    JsonOption,
+    StorageOption,
+    StudyName,
+    label_of,
+    open_study,
+)
 from rising_bandits.cli.study_create import read_scale
 from rising_bandits.cli.theory import read_table
 from rising_bandits.errors import InputError
@@ -49,39 +57,57 @@ def delete(
     _done(as_json, name, "deleted", deleted=True)
 
 
-def retire(name: StudyName, arms: _Arms, storage: StorageOption = DEFAULT, as_json: JsonOption = False) -> None:
+def retire(
+    name: StudyName,
+    arms: _Arms,
+    author: AuthorOption = None,
+    storage: StorageOption = DEFAULT,
+    as_json: JsonOption = False,
+) -> None:
     """Stop using some arms until they are restored. What is known about them is kept.
 
     Writes the change to the database.
 
     Example: rising study retire team cy
     """
-    _change(name, "retire", arms, storage, as_json)
+    _change(name, "retire", arms, author, storage, as_json)
 
 
-def restore(name: StudyName, arms: _Arms, storage: StorageOption = DEFAULT, as_json: JsonOption = False) -> None:
+def restore(
+    name: StudyName,
+    arms: _Arms,
+    author: AuthorOption = None,
+    storage: StorageOption = DEFAULT,
+    as_json: JsonOption = False,
+) -> None:
     """Use retired arms again.
 
     Writes the change to the database.
 
     Example: rising study restore team cy
     """
-    _change(name, "restore", arms, storage, as_json)
+    _change(name, "restore", arms, author, storage, as_json)
 
 
-def reset(name: StudyName, arms: _Arms, storage: StorageOption = DEFAULT, as_json: JsonOption = False) -> None:
+def reset(
+    name: StudyName,
+    arms: _Arms,
+    author: AuthorOption = None,
+    storage: StorageOption = DEFAULT,
+    as_json: JsonOption = False,
+) -> None:
     """Forget the plays of some arms, because the things behind them were replaced.
 
     Writes the change to the database, where the old plays stay readable.
 
     Example: rising study reset team bob
     """
-    _change(name, "reset", arms, storage, as_json)
+    _change(name, "reset", arms, author, storage, as_json)
 
 
-def _change(name: str, what: str, arms: list[str], storage: str, as_json: bool) -> None:
+def _change(name: str, what: str, arms: list[str], author: str | None, storage: str, as_json: bool) -> None:
     """Call a method of a study that takes labels."""
-    with open_study(name, storage) as study:
+    with open_study(name, storage, author) as study:
         getattr(study, what)([label_of(study, arm) for arm in arms])
         retired = [str(label) for label in study.retired]
     shown = f"{what} {', '.join(arms)}" + (f"; retired now: {', '.join(retired)}" if retired else "")
@@ -106,6 +132,7 @@ def set_problem(
     reward: Annotated[
         str | None, typer.Option(help="How the values of the arms are combined, with the defaults of create.")
     ] = None,
+    author: AuthorOption = None,
     storage: StorageOption = DEFAULT,
     as_json: JsonOption = False,
 ) -> None:
@@ -120,7 +147,7 @@ def set_problem(
         problem=problem, edges=edges, source=source, target=target, workers=workers, jobs=jobs, arms=arms, k=k,
         reward=reward,
     )  # fmt: skip
-    with open_study(name, storage) as study:
+    with open_study(name, storage, author) as study:
         study.set_problem(described)
     _done(as_json, name, repr(described), arms=[str(label) for label in described.labels])
 
@@ -131,6 +158,7 @@ def import_plays(
     rounds: Annotated[
         int | None, typer.Option(help="How many rounds these plays took; by default as few as possible.")
     ] = None,
+    author: AuthorOption = None,
     storage: StorageOption = DEFAULT,
     as_json: JsonOption = False,
 ) -> None:
@@ -140,7 +168,7 @@ def import_plays(
 
     Example: rising study import-plays team plays.csv --rounds 40
     """
-    with open_study(name, storage) as study:
+    with open_study(name, storage, author) as study:
         count = study.import_plays(read_table(file), rounds=rounds)
     _done(as_json, name, f"{count} plays added", plays=count)
 
@@ -169,6 +197,7 @@ def set_policy(
         str | None,
         typer.Argument(help="The policy, such as 'crucb(sigma=0.05)'; by default the one that the guide recommends."),
     ] = None,
+    author: AuthorOption = None,
     storage: StorageOption = DEFAULT,
     as_json: JsonOption = False,
 ) -> None:
@@ -180,7 +209,7 @@ def set_policy(
     """
     from rising_bandits import policies
 
-    with open_study(name, storage) as study:
+    with open_study(name, storage, author) as study:
         settings = study.settings
         new = policies.recommended(study.problem, settings.horizon) if policy is None else None
         study.set_policy(new if new is not None else make_policy(*parse_policy(str(policy))))
@@ -191,6 +220,7 @@ def set_policy(
 def set_scale(
     name: StudyName,
     scale: Annotated[str, typer.Argument(help="The scale, such as 'range(low=0, high=200, clip=True)'.")],
+    author: AuthorOption = None,
     storage: StorageOption = DEFAULT,
     as_json: JsonOption = False,
 ) -> None:
@@ -200,7 +230,7 @@ def set_scale(
 
     Example: rising study set-scale team 'range(low=0, high=200, clip=True)'
     """
-    with open_study(name, storage) as study:
+    with open_study(name, storage, author) as study:
         study.set_scale(read_scale(scale, {}))
         shown = study.scale
     _done(as_json, name, repr(shown), scale=shown.spec())
@@ -209,6 +239,7 @@ def set_scale(
 def set_horizon(
     name: StudyName,
     horizon: Annotated[str, typer.Argument(help="How many rounds there will be, from the first one on; or 'none'.")],
+    author: AuthorOption = None,
     storage: StorageOption = DEFAULT,
     as_json: JsonOption = False,
 ) -> None:
@@ -221,7 +252,7 @@ def set_horizon(
     if horizon != "none" and not horizon.isdecimal():
         raise InputError(f"horizon must be a number of rounds or 'none', got {horizon!r}")
     rounds = None if horizon == "none" else int(horizon)
-    with open_study(name, storage) as study:
+    with open_study(name, storage, author) as study:
         study.set_horizon(rounds)
     _done(as_json, name, f"horizon {horizon}", horizon=rounds)
 
@@ -229,6 +260,7 @@ def set_horizon(
 def set_expiry(
     name: StudyName,
     seconds: Annotated[str, typer.Argument(help="Seconds after which a decision can no longer be told; or 'none'.")],
+    author: AuthorOption = None,
     storage: StorageOption = DEFAULT,
     as_json: JsonOption = False,
 ) -> None:
@@ -242,7 +274,7 @@ def set_expiry(
         expires = None if seconds == "none" else float(seconds)
     except ValueError:
         raise InputError(f"seconds must be a number or 'none', got {seconds!r}") from None
-    with open_study(name, storage) as study:
+    with open_study(name, storage, author) as study:
         study.set_expiry(expires)
     _done(
         as_json, name, f"decisions expire after {seconds} s" if expires else "decisions never expire", expires=expires
@@ -252,6 +284,7 @@ def set_expiry(
 def set_falls(
     name: StudyName,
     falls: Annotated[str, typer.Argument(help="propose, reset or ignore.")],
+    author: AuthorOption = None,
     storage: StorageOption = DEFAULT,
     as_json: JsonOption = False,
 ) -> None:
@@ -261,7 +294,7 @@ def set_falls(
 
     Example: rising study set-falls team reset
     """
-    with open_study(name, storage) as study:
+    with open_study(name, storage, author) as study:
         study.set_falls(falls)
     _done(as_json, name, f"falls: {falls}", falls=falls)
 
@@ -272,6 +305,7 @@ def set_least(
         list[str],
         typer.Argument(help="'ARM=0.05' in quotes: the least share of decisions that use the arm; or 'none'."),
     ],
+    author: AuthorOption = None,
     storage: StorageOption = DEFAULT,
     as_json: JsonOption = False,
 ) -> None:
@@ -281,7 +315,7 @@ def set_least(
 
     Example: rising study set-least team cy=0.05
     """
-    with open_study(name, storage) as study:
+    with open_study(name, storage, author) as study:
         given = {} if least == ["none"] else numbers_by_name("least", least)
         shares = {label_of(study, arm): share for arm, share in given.items()}
         study.set_least(shares)
@@ -293,6 +327,7 @@ def set_least(
 def set_spread(
     name: StudyName,
     spread: Annotated[str, typer.Argument(help="on or off.")],
+    author: AuthorOption = None,
     storage: StorageOption = DEFAULT,
     as_json: JsonOption = False,
 ) -> None:
@@ -304,9 +339,43 @@ def set_spread(
     """
     if spread not in ("on", "off"):
         raise InputError(f"spread must be 'on' or 'off', got {spread!r}")
-    with open_study(name, storage) as study:
+    with open_study(name, storage, author) as study:
         study.set_spread(spread == "on")
     _done(as_json, name, f"spread {spread}", spread=spread == "on")
+
+
+def hand_over(
+    name: StudyName,
+    rule: Annotated[str, typer.Argument(help="The name of the rule, such as today.")],
+    share: Annotated[float, typer.Option(help="The share of the asks that it gets, from 0 to 1; 0 ends it.")],
+    arms: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--arm", help="An arm of the super arm that the rule always chooses. Give all of them, one by one."
+        ),
+    ] = None,
+    policy: Annotated[
+        str | None,
+        typer.Option(help="The policy that decides instead, such as 'sw-cucb(window=100)'; by default none."),
+    ] = None,
+    author: AuthorOption = None,
+    storage: StorageOption = DEFAULT,
+    as_json: JsonOption = False,
+) -> None:
+    """Hand a share of the asks to another rule, for example to the super arm that is used today.
+
+    With --arm a fixed super arm, with --policy a policy of the library; without both, the rule of this name is kept.
+    Which asks it gets is drawn at random, and 'rising study compare' says who earned more. Writes the change to the
+    database.
+
+    Example: rising study hand-over team today --share 0.1 --arm ann --arm cy
+    """
+    if arms and policy is not None:
+        raise InputError("give --arm or --policy, not both")
+    with open_study(name, storage, author) as study:
+        given: Any = None if policy is None else make_policy(*parse_policy(policy))
+        study.hand_over(rule, [label_of(study, arm) for arm in arms] if arms else given, share)
+    _done(as_json, name, f"{rule} gets a share of {share:g}", rule=rule, share=share)
 
 
 def record(
@@ -352,6 +421,7 @@ def compare(
 
 
 COMMANDS: dict[str, Callable[..., None]] = {
+    "hand-over": hand_over,
     "record": record,
     "compare": compare,
     "replay": replay,

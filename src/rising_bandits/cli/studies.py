@@ -18,14 +18,18 @@ StorageOption = Annotated[
         envvar="RISING_STORAGE",
     ),
 ]
+AuthorOption = Annotated[
+    str | None,
+    typer.Option("--author", help="Who makes the change, for the log; by default nobody.", envvar="RISING_AUTHOR"),
+]
 DEFAULT = "sqlite:///studies.db"
 
 
-def open_study(name: str, storage: str) -> Study:
+def open_study(name: str, storage: str, author: str | None = None) -> Study:
     """Open an existing study."""
     from rising_bandits import studies
 
-    return studies.open(name, storage=storage)
+    return studies.open(name, storage=storage, author=author)
 
 
 def label_of(study: Study, text: str) -> Any:

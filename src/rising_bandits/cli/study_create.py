@@ -9,7 +9,7 @@ import typer
 
 from rising_bandits.cli.output import console, out, print_json
 from rising_bandits.cli.problems import favours_long_paths, make_problem, named_column, numbers_by_name
-from rising_bandits.cli.studies import DEFAULT, JsonOption, StorageOption, StudyName
+from rising_bandits.cli.studies import DEFAULT, AuthorOption, JsonOption, StorageOption, StudyName
 from rising_bandits.errors import InputError
 from rising_bandits.experiments.plan import make_policy, parse_call, parse_policy
 
@@ -138,6 +138,7 @@ def create(
         str, typer.Option(help="What happens when an arm has fallen: propose a reset, reset, or ignore.")
     ] = "propose",
     seed: Annotated[int | None, typer.Option(help="The seed of random choices; by default a random one.")] = None,
+    author: AuthorOption = None,
     storage: StorageOption = DEFAULT,
     as_json: JsonOption = False,
 ) -> None:
@@ -166,6 +167,7 @@ def create(
         name,
         described,
         None if policy is None else make_policy(*parse_policy(policy)),
+        author=author,
         storage=storage,
         scale=read_scale(scale, {option: value for option, value in options.items() if value is not None}),
         expires=expires,

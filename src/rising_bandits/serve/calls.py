@@ -9,8 +9,8 @@ from typing import Any
 
 from rising_bandits.errors import InputError, RisingBanditsError
 from rising_bandits.serve.known import Known
-from rising_bandits.serve.tokens import ALL, Grant
-from rising_bandits.studies.log.events import Event
+from rising_bandits.serve.tokens import ALL, EVERYTHING, Grant
+from rising_bandits.studies.log.events import CHANGES, MOST_AUTHOR, Event, check_author
 from rising_bandits.studies.settings import Settings
 
 CHECKED = True
@@ -126,13 +126,22 @@ class Calls:
 
     def _append(self, transaction: Any, number: Any, rows: list[Any]) -> int:
         self._check_number(number)
-        events = [Event(*row) for row in rows]
+        events = [self._signed(Event(*row)) for row in rows]
         self.touched.add(number)
         fold = self._known.checked(transaction, number, events) if CHECKED else None
         digest = int(transaction.append(number, events))
         if fold is not None:
             fold.digest = digest
         return digest
+
+    def _signed(self, event: Event) -> Event:
+        """An event in the name of the token. Who the client says that it is comes second."""
+        mine = self._grant.name
+        if event.kind not in CHANGES or self._grant is EVERYTHING or not CHECKED:
+            return event
+        check_author(event.author)
+        author = mine if event.author in (None, mine) else f"{mine} (for {event.author})"[:MOST_AUTHOR]
+        return event._replace(body={**event.body, "author": author})
 
     def _keep_snapshot(self, transaction: Any, number: Any, seq: int, body: str) -> None:
         self._check_number(number)

@@ -68,6 +68,12 @@ class Change(Struct):
     at: float
     kind: str
     what: str
+    author: str | None = None
+
+    @classmethod
+    def of(cls, event: Event, labels: Sequence[Label]) -> Change:
+        """An event that is no ask and no tell, with what it changed as text."""
+        return cls(event.seq, event.at, event.kind, _what(event, labels), event.author)
 
 
 class Chronicle(Struct):
@@ -151,7 +157,7 @@ class Chronicle(Struct):
             for key, raw, values in zip(body["arms"], body["raw"], body.get("value", body["raw"]), strict=True):
                 for outcome, value in zip(raw, values, strict=True):
                     self._outcome(key, outcome, value)
-        self.changes.append(Change(event.seq, event.at, event.kind, _what(event, labels)))
+        self.changes.append(Change.of(event, labels))
         del self.changes[:-_CHANGES]
 
     def _restart(self, keys: set[int]) -> None:
@@ -271,10 +277,15 @@ def _what(event: Event, labels: Sequence[Label]) -> str:
         names = [str(labels[key]) for key in body["arms"][:_NAMED]]
         more = len(body["arms"]) - len(names)
         return ", ".join(names) + (f" and {more} more" if more else "")
-    return ", ".join(_setting(name, value) for name, value in body.items())
+    return ", ".join(_setting(name, value, labels) for name, value in body.items() if name != "author")
 
 
-def _setting(name: str, value: Any) -> str:
+def _rule(body: dict[str, Any], labels: Sequence[Label]) -> str:
+    """A stored rule as text."""
+    return str(body["policy"]) if "policy" in body else ", ".join(str(labels[key]) for key in body["arms"])
+
+
+def _setting(name: str, value: Any, labels: Sequence[Label]) -> str:
     """A setting as text."""
     if name == "passed":
         return f"the horizon of {value} rounds has passed"
@@ -282,5 +293,7 @@ def _setting(name: str, value: Any) -> str:
         value = scale_from_spec(value)
     if name == "shares":
         value = ", ".join(f"{share:g} to {rule!r}" for rule, share in value) or "none"
+    if name == "rules":
+        value = ", ".join(f"{rule!r} is {_rule(body, labels)}" for rule, body in value) or "none"
     text = "none" if value is None else str(value)
     return f"{name}: {text if len(text) <= _LONGEST else text[: _LONGEST - 3] + '...'}"

@@ -65,6 +65,11 @@ class Curve(Struct):
             newest = self.buckets[-2:]
         return sum(bucket[3] for bucket in newest) / sum(bucket[0] for bucket in newest) if newest else None
 
+    def value_at(self, position: float) -> float | None:
+        """The mean value of the newest bucket up to a position, or of the first one if the position is inside it."""
+        found = [bucket for bucket in self.buckets if bucket[4] <= position][-1:] or self.buckets[:1]
+        return found[0][3] / found[0][0] if found else None
+
     def points(self, most: int = MOST) -> dict[str, list[float]]:
         """Positions, counts, means and standard errors of at most ``most`` buckets.
 

@@ -36,10 +36,10 @@ def _texts(known: Texts | None, study: Study) -> Texts:
 class _Item:
     """A request that waits."""
 
-    __slots__ = ("future", "work")
+    __slots__ = ("author", "future", "work")
 
-    def __init__(self, work: Work[Any], future: asyncio.Future[Any]) -> None:
-        self.work, self.future = work, future
+    def __init__(self, work: Work[Any], author: str | None, future: asyncio.Future[Any]) -> None:
+        self.work, self.author, self.future = work, author, future
 
 
 class Desk:
@@ -85,11 +85,19 @@ class Desk:
 
     # -- writing
 
-    async def write(self, work: Work[T]) -> T:
-        """Do something with the study in the next transaction. Returns when it is stored."""
+    async def write(self, work: Work[T], author: str | None = None) -> T:
+        """Do something with the study in the next transaction. Returns when it is stored.
+
+        Parameters
+        ----------
+        work
+            What is done.
+        author
+            Who does it, see `Study.author`; None if nobody is to be named.
+        """
         if len(self._items) >= self._most:
             raise Refused(503, f"{self._most} requests wait for this study already", {"Retry-After": "1"})
-        item = _Item(work, self._loop.create_future())
+        item = _Item(work, author, self._loop.create_future())
         self._items.append(item)
         if not self._running:
             self._running = True
@@ -151,6 +159,7 @@ class Desk:
         with study.group():
             texts = self._texts = _texts(self._texts, study)
             for item in batch:
+                study.author = item.author
                 try:
                     answers.append(item.work(study, texts))
                 except StorageError:

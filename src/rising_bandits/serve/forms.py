@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from msgspec import Meta, Struct
@@ -9,7 +10,7 @@ from msgspec import Meta, Struct
 from rising_bandits import policies, problems
 from rising_bandits.errors import InputError
 from rising_bandits.policies.policy import Policy
-from rising_bandits.problems.base import Problem
+from rising_bandits.problems.base import Label, Problem
 from rising_bandits.serve.limits import LABEL, LABELS
 from rising_bandits.studies.scales import Scale, scale_by_name
 
@@ -160,6 +161,29 @@ class PolicyChoice(Struct, forbid_unknown_fields=True):
     def make(self) -> Policy:
         """The policy. Only policies of the library have names here."""
         return policies.by_name(self.name, **self.parameters)
+
+
+class ShareChoice(Struct, forbid_unknown_fields=True):
+    """A rule that gets a share of the asks: a fixed super arm, or a policy of the library."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=100, description="The name of the rule, such as today.")]
+    share: Annotated[float, Meta(ge=0, le=1, description="The share of the asks; 0 for none.")]
+    super_arm: Annotated[Texts, Meta(min_length=1)] | None = None
+    policy: PolicyChoice | None = None
+
+    def make(self, meant: Callable[[list[str]], list[Label]]) -> list[Label] | Policy | None:
+        """The rule; None keeps the one of this name.
+
+        Raises
+        ------
+        InputError
+            There are two, or it is wrong.
+        """
+        if self.super_arm is not None and self.policy is not None:
+            raise InputError("share must have a super_arm or a policy, not both")
+        if self.policy is not None:
+            return self.policy.make()
+        return None if self.super_arm is None else meant(self.super_arm)
 
 
 class ScaleChoice(Struct, forbid_unknown_fields=True):

@@ -124,14 +124,18 @@ class Guard:
 
     # -- sessions of the page
 
-    def begin(self, token: str, peer: str) -> str:
-        """Begin a session for the holder of a token, and return the text of its cookie."""
+    def begin(self, token: str, headers: dict[str, str], peer: str) -> str:
+        """Begin a session for the holder of a token, and return the text of its cookie.
+
+        Where a proxy adds TLS, the browser says so in ``Origin``, and the cookie is for TLS only.
+        """
         self.check(token, peer)
         secret = secrets.token_urlsafe(32)
         self._sessions[digest(secret)] = (token, time.monotonic() + SESSION)
         while len(self._sessions) > _SESSIONS:
             self._sessions.popitem(last=False)
-        return f"{COOKIE}={secret}; HttpOnly; SameSite=Strict; Path=/; Max-Age={SESSION:.0f}"
+        secure = "; Secure" if headers.get("origin", "").lower().startswith("https:") else ""
+        return f"{COOKIE}={secret}; HttpOnly; SameSite=Strict; Path=/; Max-Age={SESSION:.0f}{secure}"
 
     def end(self, headers: dict[str, str]) -> str:
         """End the session of a request, and return a cookie that takes the place of its own."""

@@ -11,11 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from rising_bandits import studies
-from rising_bandits.errors import InputError
+from rising_bandits.errors import InputError, StudyGoneError
 from rising_bandits.serve.desk import Desk, Work
 from rising_bandits.serve.limits import Limits
 from rising_bandits.serve.problems import Refused, unknown
-from rising_bandits.studies.storage.base import StudyGoneError
 from rising_bandits.studies.storage.sql import Storage
 
 T = TypeVar("T")
@@ -106,9 +105,9 @@ class Hub:
         for name in idle[: max(0, len(self._desks) - self.limits.open)]:
             self._readers.submit(self._desks.pop(name).close)
 
-    async def write(self, name: str, work: Work[T]) -> T:
-        """Do something with a study in its next transaction."""
-        return await self._with(name, lambda desk: desk.write(work))
+    async def write(self, name: str, work: Work[T], author: str | None = None) -> T:
+        """Do something with a study in its next transaction; ``author`` is who changes it, if it is a change."""
+        return await self._with(name, lambda desk: desk.write(work, author))
 
     async def read(self, name: str, work: Work[T]) -> T:
         """Look something up in a study."""
@@ -116,15 +115,13 @@ class Hub:
 
     async def _with(self, name: str, act: Callable[[Desk], Awaitable[T]]) -> T:
         """Use a desk; where its study was deleted, possibly to be made anew, look again."""
-        for again in (True, False):
+        for _ in range(2):
             desk = await self.desk(name)
             with desk.used():
                 try:
                     return await act(desk)
                 except StudyGoneError:
-                    if not again:
-                        raise
-            self.forget(name)
+                    self.forget(name)
         raise unknown("study", name)
 
     def forget(self, name: str) -> None:

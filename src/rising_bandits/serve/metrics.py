@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -45,6 +46,13 @@ class Metrics:
         counter, histogram = found
         counter.inc()
         histogram.observe(seconds)
+
+    def keep(self, studies: Collection[str]) -> None:
+        """Forget the present state of all studies but these."""
+        for gauge in (self.open, self.expired, self.rounds, self.reward, self.regret):
+            for sample in [sample for metric in gauge.collect() for sample in metric.samples]:
+                if sample.labels["study"] not in studies:
+                    gauge.remove(sample.labels["study"])
 
     def text(self) -> bytes:
         """All numbers in the text format of Prometheus."""

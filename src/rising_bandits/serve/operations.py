@@ -8,11 +8,12 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from rising_bandits.serve.desk import Work
 from rising_bandits.serve.hub import Hub
 from rising_bandits.serve.problems import Refused, unknown
-from rising_bandits.serve.tokens import Grant
+from rising_bandits.serve.tokens import EVERYTHING, Grant
 
-S = TypeVar("S")
+T = TypeVar("T")
 
 
 class Nothing(msgspec.Struct, forbid_unknown_fields=True):
@@ -50,6 +51,15 @@ class Call:
     def study(self) -> str:
         """The name of the study in the path."""
         return self.path["study"]
+
+    @property
+    def author(self) -> str | None:
+        """Who makes a change: the name of the token; None where no token is needed."""
+        return None if self.grant is EVERYTHING else self.grant.name
+
+    async def change(self, work: Work[T]) -> T:
+        """Change the study in its next transaction, in the name of the token."""
+        return await self.hub.write(self.study, work, self.author)
 
 
 Handler = Callable[[Call], Awaitable[Any]]

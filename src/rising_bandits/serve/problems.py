@@ -14,12 +14,13 @@ from rising_bandits.errors import (
     NotStartedError,
     RisingBanditsError,
     StorageError,
+    StudyGoneError,
 )
 
 TITLES = {
     400: "The request cannot be read",
     401: "A token is needed",
-    403: "The token does not allow this",
+    403: "This is not allowed",
     404: "There is no such thing",
     405: "This path has other methods",
     408: "The request came too slowly",
@@ -88,6 +89,8 @@ def refusal(error: BaseException) -> Refused:
         status = 422
         if isinstance(error, AlreadyToldError | ExpiredError):
             status = 409
+        elif isinstance(error, StudyGoneError):
+            status = 404
         elif isinstance(error, StorageError | MissingExtraError | NotStartedError):
             status = 503
         return Refused(status, str(error), {"Retry-After": "1"} if status == 503 else {}, type(error).__name__)

@@ -95,8 +95,7 @@ def figures(folder: Path) -> list[str]:
 @operation("GET", "/v1/results", right="read", tag=_TAG, answer=dict[str, Any], into=VIEW)
 async def show_results(call: Call) -> Any:
     """Give the results of the folder, as it is now."""
-    call.state.runs = await call.hub.run(stored, call.state.folder)
-    return pages.packed(call, await call.hub.run(results, call.state.folder, call.state.runs))
+    return pages.packed(call, await call.state.look())
 
 
 class CompareQuery(Struct, forbid_unknown_fields=True):
@@ -118,7 +117,7 @@ class CompareQuery(Struct, forbid_unknown_fields=True):
 async def compare_results(call: Call) -> Any:
     """Compare the policies of a task with one of them, on the seeds that they share."""
     if call.state.runs is None:
-        call.state.runs = await call.hub.run(stored, call.state.folder)
+        await call.state.look()
     query: CompareQuery = call.query
     mine = [run for (task, _), runs in group(call.state.runs).items() if task == query.task for run in runs]
     if not mine:
@@ -180,7 +179,27 @@ class _State:
         self.folder, self.hub, self.limits = folder, _Threads(), Limits(rate=0, seconds=120)
         self.runs: list[StoredRun] | None = None
         """The runs, since they were last looked at."""
+        self._looking: asyncio.Future[dict[str, Any]] | None = None
         self.guard, self.metrics, self.underway = Guard(Tokens(), self.limits), Metrics(), 0
+
+    async def look(self) -> dict[str, Any]:
+        """The results of the folder. One look at a time: who asks again after a time-out waits for the same one."""
+        if self._looking is None:
+            self._looking = asyncio.ensure_future(self.hub.run(self._read))
+        looking = self._looking
+        try:
+            found: dict[str, Any] = await asyncio.shield(looking)
+        finally:
+            if looking.done() and self._looking is looking:
+                self._looking = None
+        return found
+
+    def _read(self) -> dict[str, Any]:
+        """Read the folder. Runs in a thread."""
+        runs = stored(self.folder)
+        found = results(self.folder, runs)
+        self.runs = runs
+        return found
 
 
 def make_view(folder: str | Path) -> Starlette:

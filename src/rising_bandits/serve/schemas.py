@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from rising_bandits.serve.forms import PolicyChoice, ProblemChoice, ScaleChoice, Text, Texts
+from rising_bandits.serve.forms import PolicyChoice, ProblemChoice, ScaleChoice, ShareChoice, Text, Texts
 from rising_bandits.serve.limits import BATCH, LABELS
 
 Id = Annotated[int, Meta(ge=1, le=2**53)]
@@ -122,6 +122,15 @@ class NewStudy(Struct, forbid_unknown_fields=True):
     exist_ok: bool = False
 
 
+class Share(Struct):
+    """A rule that gets a share of the asks."""
+
+    name: str
+    share: float
+    rule: str
+    """What decides: the arms of a super arm, a policy, or a function of some program."""
+
+
 class Study(Struct):
     """A study in short."""
 
@@ -138,6 +147,7 @@ class Study(Struct):
     unlisted: int
     arms: int
     retired: list[str]
+    shares: list[Share]
 
 
 class Studies(Struct):
@@ -167,6 +177,16 @@ class Settings(Struct, forbid_unknown_fields=True):
     ) = None
     least: (
         Annotated[dict[Text, float], Meta(description="The least share of decisions that use an arm, by arm.")] | None
+    ) = None
+    share: (
+        Annotated[
+            ShareChoice,
+            Meta(
+                description="A share of the asks for another rule, such as the one that decides today. The operation "
+                "compare then says who earned more. Without super_arm and policy, the rule of this name is kept."
+            ),
+        ]
+        | None
     ) = None
 
 
@@ -245,6 +265,32 @@ class Row(Struct):
     super_arm: list[str]
     forgotten: bool
     metadata: dict[str, Any] | None = None
+
+
+class ChangesQuery(Struct, forbid_unknown_fields=True):
+    """From where on."""
+
+    after: Annotated[int, Meta(ge=0, le=2**53, description="The number of the event after which to begin.")] = 0
+
+
+class Changed(Struct):
+    """A change that was made."""
+
+    seq: int
+    """The number of its event in the log."""
+    at: float
+    kind: str
+    what: str
+    author: str | None
+    """The name of the token that made it, or the name that a program gave; null if nobody was named."""
+
+
+class Changes(Struct):
+    """Changes in the order in which they were made."""
+
+    changes: list[Changed]
+    next: int | None
+    """Where to go on, as ``after`` of the next request; null at the end of the log."""
 
 
 class CompareQuery(Struct, forbid_unknown_fields=True):

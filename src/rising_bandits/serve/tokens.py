@@ -33,6 +33,8 @@ storage  use the storage itself, as ``rb.studies.open(..., storage="http://...")
 """
 ALL = "*"
 """The name that stands for every study."""
+MAIN = "RISING_TOKEN"
+"""The name of the token in the environment."""
 _FORMAT = 1
 _SHORTEST = 16
 _LOOK_AGAIN = 1.0
@@ -135,7 +137,7 @@ class Tokens:
         found = None
         # Every hash is compared, whichever fits.
         if self._main is not None and hmac.compare_digest(given, self._main):
-            found = Grant("RISING_TOKEN", frozenset({ALL}), frozenset(RIGHTS))
+            found = Grant(MAIN, frozenset({ALL}), frozenset(RIGHTS))
         for known, grant in self._found.items():
             if hmac.compare_digest(given, known) and found is None:
                 found = grant
@@ -186,6 +188,8 @@ def create(path: Path, name: str, studies: Iterable[str], rights: Iterable[str])
     """
     entry = {"name": name, "studies": sorted(set(studies)), "rights": sorted(set(rights)), "sha256": "0" * 64}
     _grant(entry)
+    if name == MAIN:
+        raise InputError(f"name must not be {MAIN!r}, which is the name of the token in the environment")
     known = _read(path) if path.exists() else []
     if any(other["name"] == name for other in known):
         raise InputError(f"name must be new, but there is a token {name!r}; revoke it, or pass another name")

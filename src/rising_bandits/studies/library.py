@@ -17,7 +17,7 @@ from rising_bandits.problems.base import Label, Problem
 from rising_bandits.studies.calls.setting import check_forgets, least_body, prior_body
 from rising_bandits.studies.loading import load
 from rising_bandits.studies.log import snapshot
-from rising_bandits.studies.log.events import Event
+from rising_bandits.studies.log.events import Event, check_author
 from rising_bandits.studies.log.fold import Fold
 from rising_bandits.studies.log.log import Log
 from rising_bandits.studies.naming import check_name, check_new_name, class_of, remove
@@ -53,6 +53,7 @@ def create(
     timeout: float = 30.0,
     clock: Clock | None = None,
     token: str | None = None,
+    author: str | None = None,
 ) -> Study:
     """Create a study in a storage.
 
@@ -103,6 +104,8 @@ def create(
         machine's clock for SQLite.
     token
         The token, if ``storage`` is the address of a service; by default that in the environment variable RISING_TOKEN.
+    author
+        Who creates and changes the study; None if nobody is to be named. See `Study.author`.
 
     Returns
     -------
@@ -131,6 +134,7 @@ def create(
     >>> study.close(); folder.cleanup()
     """
     check_new_name(name)
+    check_author(author)
     policy = policies.recommended(problem, horizon) if policy is None else policy
     if not isinstance(cast(object, policy), Policy):
         raise InputError(f"policy must be a Policy such as HorizonCRUCB(), or None, got {policy!r}")
@@ -152,6 +156,8 @@ def create(
     first = Event(1, "problem", 0.0, None, body)
     fold = begin(settings, policy.__class__(**policy.parameters()), first, lambda _: problem)
     more = _first_events(fold, prior, least, spread, falls)
+    if author is not None:
+        first, *more = [event._replace(body={**event.body, "author": author}) for event in (first, *more)]
     for event in more:
         fold.apply(event)
     snapshot.dump(fold)
@@ -167,7 +173,9 @@ def create(
             raise InputError(f"name must be new, but there is a study {name!r}; open it, or pass exist_ok=True")
     if found is None:
         _LOGGER.info("study %r was created, with the policy %r", name, policy)
-    return Study(Log(name, number, settings, database, type(policy), problem))
+    study = Study(Log(name, number, settings, database, type(policy), problem))
+    study.author = author
+    return study
 
 
 def _first_events(fold: Fold, prior: Any, least: Any, spread: Any, falls: Any) -> list[Event]:
@@ -197,6 +205,7 @@ def open(  # noqa: A001
     timeout: float = 30.0,
     clock: Clock | None = None,
     token: str | None = None,
+    author: str | None = None,
 ) -> Study:
     """Open an existing study. It continues exactly where it stopped.
 
@@ -210,7 +219,7 @@ def open(  # noqa: A001
         The policy, or its class. Needed only if the class is the user's own.
     problem
         The problem. Needed only if it contains the user's own code, which a database cannot store.
-    power_safe, timeout, clock, token
+    power_safe, timeout, clock, token, author
         As in `create`.
 
     Returns
@@ -226,6 +235,7 @@ def open(  # noqa: A001
         The database cannot be opened.
     """
     check_name(name)
+    check_author(author)
     database = connect(storage, create=False, power_safe=power_safe, timeout=timeout, clock=clock, token=token)
     with database.read() as reader:
         found = reader.study(name)
@@ -234,7 +244,8 @@ def open(  # noqa: A001
         raise InputError(f"name must be one of the studies of the storage ({_listed(known)}), got {name!r}")
     kind = class_of(policy)
     study = Study(Log(name, found[0], Settings.from_dict(found[1]), database, kind, problem))
-    _checkclass_of(study, kind)
+    study.author = author
+    _check_class(study, kind)
     return study
 
 
@@ -289,7 +300,7 @@ def _listed(known: list[str]) -> str:
     return ", ".join(map(repr, known[:6])) + (", ..." if len(known) > 6 else "") if known else "there are none"
 
 
-def _checkclass_of(study: Study, kind: type[Policy] | None) -> None:
+def _check_class(study: Study, kind: type[Policy] | None) -> None:
     """Refuse the class of a policy that the study does not have."""
     name = study.settings.policy
     if kind is not None and kind.__name__ != name:

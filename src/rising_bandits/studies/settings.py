@@ -17,6 +17,7 @@ from rising_bandits.studies.log.arms import Arms
 from rising_bandits.studies.log.events import Event, check_source
 from rising_bandits.studies.log.fold import Fold
 from rising_bandits.studies.log.learned import Learned, Resolve, Unlearned
+from rising_bandits.studies.log.rules import checked_rule
 from rising_bandits.studies.scales import Scale, scale_from_spec
 
 FORMAT = 1
@@ -51,6 +52,9 @@ class Settings:
     """Pairs of an arm's key and the least share of decisions that use it."""
     shares: tuple[tuple[str, float], ...] = ()
     """Pairs of the name of a rule and the share of asks that are handed to it."""
+    rules: tuple[tuple[str, dict[str, Any]], ...] = ()
+    """Pairs of the name of a rule and what it decides, see `rising_bandits.studies.log.rules`. Other rules
+    are functions of a process."""
     falls: str = "propose"
     """What happens when an arm falls, one of `FALLS`."""
 
@@ -71,7 +75,7 @@ class Settings:
         >>> before.changed({"expires": 60.0}).expires
         60.0
         """
-        given = dict(body)
+        given = {name: part for name, part in body.items() if name != "author"}
         unknown = [name for name in given if name not in self.since()]
         if unknown or not given:
             raise InputError(f"settings that change must be some of {', '.join(self.since())}, got {list(given)!r}")
@@ -80,6 +84,8 @@ class Settings:
         for name in ("least", "shares"):
             if name in given:
                 given[name] = tuple((key, _checks.number(name, share, low=0.0, high=1.0)) for key, share in given[name])
+        if "rules" in given:
+            given["rules"] = tuple((name, checked_rule(rule)) for name, rule in given["rules"])
         if ("policy" in given) != ("parameters" in given):
             raise InputError(f"a policy and its parameters must be set together, got {list(given)!r}")
         if "policy" in given and not (isinstance(given["policy"], str) and isinstance(given["parameters"], Mapping)):
@@ -102,7 +108,7 @@ class Settings:
             raise InputError(f"spread must be True or False, got {self.spread!r}")
         if self.falls not in FALLS:
             raise InputError(f"falls must be one of {', '.join(map(repr, FALLS))}, got {self.falls!r}")
-        for name, _ in self.shares:
+        for name in dict([*self.shares, *self.rules]):
             check_source(name)
         if sum(share for _, share in self.shares) > 1.0:
             raise InputError(f"the shares of rules must not exceed 1 together, got {dict(self.shares)!r}")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from rising_bandits.errors import StorageError
+from rising_bandits.errors import StorageError, StudyGoneError
 from rising_bandits.studies.log.events import Event
-from rising_bandits.studies.storage.base import Storage, StudyGoneError
+from rising_bandits.studies.storage.base import Storage
 
 
 def check_storage(make: Callable[[], Storage]) -> None:

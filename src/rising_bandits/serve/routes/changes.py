@@ -25,6 +25,7 @@ _METHODS: dict[str, Callable[[studies.Study, Texts, Any], None]] = {
     "expires": lambda study, _, seconds: study.set_expiry(seconds),
     "falls": lambda study, _, falls: study.set_falls(falls),
     "spread": lambda study, _, spread: study.set_spread(spread),
+    "share": lambda study, texts, share: study.hand_over(share.name, share.make(texts.meant), share.share),
     "least": lambda study, texts, least: study.set_least(texts.outcomes(least)),
 }
 """How each setting is set."""
@@ -55,7 +56,7 @@ def _change_of_arms(method: str, doc: str) -> None:
 
     async def change(call: Call) -> Any:
         texts: list[str] = call.body.arms
-        await call.hub.write(call.study, lambda study, known: getattr(study, method)(known.meant(texts)))
+        await call.change(lambda study, known: getattr(study, method)(known.meant(texts)))
         return schemas.Done()
 
     change.__name__, change.__doc__ = method, doc
@@ -74,5 +75,5 @@ async def change_settings(call: Call) -> Any:
     change: schemas.Settings = call.body
     if not given(change):
         raise Refused(422, f"send at least one of {', '.join(_METHODS)}")
-    await call.hub.write(call.study, lambda study, texts: apply(study, texts, change))
+    await call.change(lambda study, texts: apply(study, texts, change))
     return schemas.Done()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from typing import Any
 
@@ -16,6 +17,8 @@ from rising_bandits.serve.operations import Answer, Call, operation
 from rising_bandits.serve.problems import Refused
 
 _TAG = "Health"
+_PATIENCE = 5.0
+"""For how many seconds an answer with metrics opens studies that are not in memory."""
 
 
 @operation("GET", "/healthz", right=None, tag=_TAG, answer=schemas.Health)
@@ -33,16 +36,28 @@ async def readyz(call: Call) -> Any:
 
 @operation("GET", "/metrics", right="read", tag=_TAG, type="text/plain")
 async def metrics(call: Call) -> Any:
-    """Give numbers for Prometheus. Needs a token for all studies."""
+    """Give numbers for Prometheus. Needs a token for all studies.
+
+    Counters are of this process. After a restart, studies with long logs follow in the next answers.
+    """
     if not call.grant.allows("read"):
         raise Refused(403, "this needs the right 'read' for all studies")
     found: Metrics = call.state.metrics
-    for desk in call.hub.opened():
-        try:
-            await desk.read(lambda study, _: _gauge(found, study, *call.state.chronicles.of(study)))
-        except RisingBanditsError:
-            # The study was deleted, or its database is out of reach; /readyz says so.
-            continue
+    try:
+        names = await call.hub.names()
+    except RisingBanditsError:
+        # The database is out of reach; /readyz says so.
+        return Answer(found.text(), type=CONTENT_TYPE)
+    until = time.monotonic() + _PATIENCE
+    opened = {desk.name for desk in call.hub.opened()}
+    # Those in memory first. Others are opened while there is time, and as many as are kept in memory.
+    for name in sorted(names, key=lambda name: name not in opened)[: call.state.limits.open]:
+        if name not in opened and time.monotonic() > until:
+            break
+        with contextlib.suppress(RisingBanditsError, Refused):
+            # A study may be deleted meanwhile, or need code of the user's own.
+            await call.hub.read(name, lambda study, _: _gauge(found, study, *call.state.chronicles.of(study)))
+    found.keep(names)
     return Answer(found.text(), type=CONTENT_TYPE)
 
 

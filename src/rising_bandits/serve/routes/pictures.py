@@ -99,7 +99,14 @@ async def overview(call: Call) -> Any:
                 for shown in found.newest[-NEWEST:]
             ],
             "domain": _ends(scale.domain),
-            "members": None if acts_on_arms else _members(found, keys, texts, scale),
+            "members": None
+            if acts_on_arms
+            else _members(
+                {key: (found.plays.get(key, 0), curve.newest_value()) for key, curve in found.curves.items()},
+                keys,
+                texts,
+                scale,
+            ),
             "policy": _present_policy(study),
         }
 
@@ -111,15 +118,19 @@ def _ends(domain: tuple[float, float]) -> list[float | None]:
     return [number if math.isfinite(number) else None for number in domain]
 
 
-def _members(found: Chronicle, keys: Mapping[Label, int], texts: Texts, scale: Scale) -> list[list[Any]]:
-    """What is known about base arms where the policy only knows super arms, as rows with the columns `COLUMNS`."""
+def _members(
+    known_of: Mapping[int, tuple[int, float | None]], keys: Mapping[Label, int], texts: Texts, scale: Scale
+) -> list[list[Any]]:
+    """What is known about base arms where the policy only knows super arms, as rows with the columns `COLUMNS`.
+
+    ``known_of`` has the plays and the recent value of each arm, by its key.
+    """
     rows = []
     for label, key in keys.items():
-        curve = found.curves.get(key)
-        value = None if curve is None else curve.newest_value()
+        plays, value = known_of.get(key, (0, None))
         known = {
             "label": texts.text(label),
-            "plays": found.plays.get(key, 0),
+            "plays": plays,
             "recent_average": value,
             "recent_outcome": None if value is None else scale.outcome(value),
         }
@@ -195,14 +206,29 @@ async def then(call: Call) -> Any:
     """Say what was known when a decision was asked for, and why it was made."""
 
     def work(study: Study, texts: Texts) -> dict[str, Any]:
+        found, _ = call.state.chronicles.of(study)
         with study._then(decision_number(call, study)) as (ask, then):
             retired = [then.labels[key] for key in sorted(then.retired) if key in then.arms.arm_of]
-            return {
+            plays, scale = then.counted().plays, then.settings.scale
+            acts_on_arms = not isinstance(then.live.policy, SuperArmPolicy)
+            known = {
                 "asked_at": ask.at,
                 "retired": texts.shown(retired),
                 "explanation": explained(study._explaining(ask, then)()),
-                "arms": arm_rows(study._known(ask, then), then.settings.scale),
+                "arms": arm_rows(study._known(ask, then), scale),
             }
+            seq = ask.seq
+        keys = study.keys()
+        with study._log.look() as (now, _reader):
+            again = {key for key, event in now.began.items() if event > seq}
+        # Of arms that restarted since, the chronicle has other plays than those of then.
+        curves = {
+            key: (plays[key], None if key in again or not plays[key] else curve.value_at(plays[key]))
+            for key, curve in found.curves.items()
+        }
+        members = None if acts_on_arms else _members(curves, keys, texts, scale)
+        restarted = [label for label, key in keys.items() if key in again]
+        return known | {"members": members, "restarted": texts.shown(restarted)}
 
     return packed(call, await call.hub.read(call.study, work))
 
@@ -240,4 +266,8 @@ async def preview(call: Call) -> Any:
 def _next(study: Study, texts: Texts, mask: list[Any]) -> dict[str, Any]:
     """The next decision of a copy of a study, with its explanation."""
     decision = study.ask(unavailable=mask)
-    return {"super_arm": texts.shown(decision.super_arm), "explanation": explained(study.explain(decision.id))}
+    return {
+        "super_arm": texts.shown(decision.super_arm),
+        "explanation": explained(study.explain(decision.id)),
+        "on_super_arms": isinstance(study.policy, SuperArmPolicy),
+    }

@@ -6,9 +6,11 @@ from typing import Any
 
 from rising_bandits import studies
 from rising_bandits.serve import schemas
+from rising_bandits.serve.chronicle import Change
 from rising_bandits.serve.labels import Texts
 from rising_bandits.serve.operations import Call, operation
 from rising_bandits.serve.problems import unknown
+from rising_bandits.studies.log.events import CHANGES
 
 _TAG = "Reports"
 
@@ -55,6 +57,37 @@ async def compare(call: Call) -> Any:
     """
     found = await call.hub.read(call.study, lambda study, _: study.compare(call.query.source))
     return found.to_dict() | {"text": str(found)}
+
+
+_READ = 20_000
+"""How many events of the log a request for changes reads."""
+
+
+@operation(
+    "GET",
+    "/v1/studies/{study}/changes",
+    right="read",
+    tag=_TAG,
+    query=schemas.ChangesQuery,
+    answer=schemas.Changes,
+)
+async def changes(call: Call) -> Any:
+    """List what was changed, oldest first, and by whom: arms, settings, the problem, and plays that were imported.
+
+    A request reads a part of the log, in which there may be no change; ``next`` says where to go on.
+    """
+    after: int = call.query.after
+
+    def work(study: studies.Study, _: Texts) -> schemas.Changes:
+        with study._log.look() as (fold, reader):
+            last = min(after + _READ, fold.seq)
+            events = [] if after >= fold.seq else reader.later(study._log.number, after, last)
+            found = [Change.of(event, fold.labels) for event in events if event.kind in CHANGES]
+            more = last < fold.seq
+        shown = [schemas.Changed(each.seq, each.at, each.kind, each.what, each.author) for each in found]
+        return schemas.Changes(shown, last if more else None)
+
+    return await call.hub.read(call.study, work)
 
 
 @operation(

@@ -23,7 +23,7 @@ async def me(call: Call) -> Any:
 @operation("POST", "/v1/session", right=None, tag=_TAG, body=schemas.Session, answer=schemas.Done, statuses=(401,))
 async def begin_session(call: Call) -> Any:
     """Begin a session of the page: the answer sets a cookie."""
-    cookie = call.state.guard.begin(call.body.token, call.peer)
+    cookie = call.state.guard.begin(call.body.token, call.headers, call.peer)
     return Answer(msgspec.json.encode(schemas.Done()), headers={"Set-Cookie": cookie})
 
 

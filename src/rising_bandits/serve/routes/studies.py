@@ -35,7 +35,23 @@ def summary(study: studies.Study, texts: Texts) -> schemas.Study:
         unlisted=study.unlisted,
         arms=problem.n_arms,
         retired=texts.shown(study.retired),
+        shares=[
+            schemas.Share(name, share, _rule(study, texts, dict(settings.rules).get(name)))
+            for name, share in settings.shares
+            if share > 0.0
+        ],
     )
+
+
+def _rule(study: studies.Study, texts: Texts, rule: dict[str, Any] | None) -> str:
+    """A rule that gets a share of the asks, as text."""
+    if rule is None:
+        return "a function of a program"
+    if "policy" in rule:
+        found = {kind.__name__: kind for kind in policies.classes().values()}.get(rule["policy"])
+        return rule["policy"] if found is None else repr(found(**rule["parameters"]))
+    names = {key: texts.text(label) for label, key in study.keys().items()}
+    return ", ".join(names.get(key, "a former arm") for key in rule["arms"])
 
 
 @operation("GET", "/v1/policies", right="read", tag=_TAG, answer=schemas.Policies)
@@ -73,7 +89,7 @@ async def create(call: Call) -> Any:
         problem = wanted.problem.make()
         options: dict[str, Any] = {
             name: getattr(wanted, name) for name in ("horizon", "expires", "reorder", "seed", "exist_ok")
-        }
+        } | {"author": call.author}
         policy = policies.recommended(problem, wanted.horizon) if wanted.policy is None else wanted.policy.make()
         if not wanted.exist_ok and wanted.name in call.hub.names_now():
             raise Refused(409, f"there is a study {wanted.name!r} already")

@@ -2,37 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, overload
 
-import numpy as np
-
 from rising_bandits import _checks
-from rising_bandits._checks import Bools, Ints
+from rising_bandits._checks import Ints
 from rising_bandits.errors import InputError
-from rising_bandits.problems.base import Label, Problem, choice_name
+from rising_bandits.problems.base import Label, choice_name
 from rising_bandits.studies.calls.base import Decision
-from rising_bandits.studies.calls.setting import Setting
+from rising_bandits.studies.calls.handing import Handing
 from rising_bandits.studies.log.deciding import Decider
 from rising_bandits.studies.log.events import check_key, check_metadata, check_source
-from rising_bandits.studies.log.fold import RELEARNT, Fold
-from rising_bandits.studies.log.log import Log, Turn, asked, study_time
+from rising_bandits.studies.log.fold import RELEARNT
+from rising_bandits.studies.log.log import Turn, asked, study_time
 from rising_bandits.studies.log.telling import tell_body
 
 MOST_AT_ONCE = 10_000
 """The most decisions of one `Study.ask`. Other processes wait until all of them are made."""
 
 
-Rule = Iterable[Label] | Callable[[Problem, Collection[Label]], Iterable[Label]]
-"""A rule of the user's: the labels of a super arm, or a function that returns them."""
-
-
-class Asking(Setting):
+class Asking(Handing):
     """Ask for decisions."""
-
-    def __init__(self, log: Log) -> None:
-        self._rules: dict[str, Rule] = {}
-        super().__init__(log)
 
     def open_decisions(self) -> list[Decision]:
         """List the decisions that can still be told, among the newest ``reorder`` ones.
@@ -154,15 +144,20 @@ class Asking(Setting):
         fold = turn.fold
         blocked = self._log.keys(fold, unavailable) if unavailable else []
         decider = Decider(fold, fold.settings, turn.now, blocked, said.get("among"))
-        offered = [name for name, share in fold.settings.shares if share > 0.0 and name in self._rules]
+        among = said.get("among")
+        offered = [
+            name for name, share in fold.settings.shares if share > 0.0 and self._decides(fold, name, blocked, among)
+        ]
+        made: list[Ints] = []
         for number in range(fold.decisions + 1, fold.decisions + 1 + count):
             drawn = fold.settings.draw(number, offered) if offered else None
             forced = None
-            if drawn is None:
+            arms = None if drawn is None else self._by_rule(turn, drawn, number, blocked, among, made)
+            if arms is None:
+                offered, drawn = [name for name in offered if name != drawn], None
                 arms, forced = decider.choose(number)
-            else:
-                arms = self._by_rule(fold, drawn, blocked, said.get("among"))
             decider.take(arms, own=drawn is None)
+            made.append(arms)
             body: dict[str, Any] = {"arms": fold.arms.in_order(arms)}
             if blocked:
                 body["off"] = blocked
@@ -174,67 +169,6 @@ class Asking(Setting):
                 body["by"] = drawn
             body.update(said)
             turn.add("ask", body, number)
-
-    def _by_rule(self, fold: Fold, name: str, blocked: list[int], among: str | None) -> Ints:
-        """The super arm that a rule of the user's chooses, checked like any input."""
-        problem, rule = fold.arms.problem, self._rules[name]
-        if among is not None:
-            problem = problem.among(among)
-        off = frozenset(fold.labels[key] for key in fold.retired.union(blocked) if key in fold.arms.arm_of)
-        labels = rule(problem, off) if callable(rule) else rule
-        arms = self._super_arm(problem, f"the rule {name!r} must return", labels, fold.mask(blocked))
-        if not off.isdisjoint(problem.labels_of(arms)):
-            raise InputError(f"the rule {name!r} must not use arms that are unavailable or retired, got {labels!r}")
-        return arms
-
-    def _super_arm(self, problem: Problem, wanted: str, labels: Any, mask: Bools | None) -> Ints:
-        """The arms of a super arm that is given by labels, ascending. It may be one while some arms are blocked."""
-        arms = np.sort(problem.arms_of(_checks.labels(f"{wanted} a super arm, which", labels)))
-        whole = arms.size > 0 and len(set(arms.tolist())) == arms.size
-        if not whole or not (problem.oracle.is_feasible(arms) or problem.oracle.is_allowed(arms, mask)):
-            raise InputError(f"{wanted} the labels of a feasible super arm, got {labels!r}")
-        return arms
-
-    def hand_over(self, name: str, rule: Rule, share: float | None = None) -> None:
-        """Hand a share of the asks to a rule of your own, for example the one that decides today.
-
-        Which asks it gets is drawn at random, with the seed of the study. `compare` then says which of the two earned
-        more. The study learns from all decisions. The rule belongs to this `Study`; the share is stored. A process
-        that asks without knowing the rule gets decisions of the policy, and these are not compared.
-
-        Parameters
-        ----------
-        name
-            The name of the rule.
-        rule
-            The labels of a super arm; or a function that is called with the problem and the set of labels that may not
-            be used, and returns the labels of a super arm. It is called while the study is locked, so it should be
-            quick.
-        share
-            The share of asks from 0 to 1; None keeps the stored share.
-
-        Raises
-        ------
-        InputError
-            An argument is wrong, or no share is stored.
-
-        >>> import tempfile, rising_bandits as rb
-        >>> folder = tempfile.TemporaryDirectory()
-        >>> storage = f"sqlite:///{folder.name}/team.db"
-        >>> study = rb.studies.create("team", rb.problems.TopK(["ann", "bob"], k=1), storage=storage, seed=1)
-        >>> study.hand_over("today", ["bob"], share=0.5)
-        >>> sorted({decision.source for decision in study.ask(20)})
-        ['study', 'today']
-        >>> study.close(); folder.cleanup()
-        """
-        check_source(name)
-        if not callable(rule):
-            rule = _checks.labels("rule", rule)
-        if share is not None:
-            self._set_share(name, _checks.number("share", share, low=0.0, high=1.0))
-        elif name not in dict(self.settings.shares):
-            raise InputError(f"share must be given, as no share of the asks is stored for the rule {name!r}")
-        self._rules[name] = rule
 
     def record(
         self,

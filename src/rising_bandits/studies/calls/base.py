@@ -9,6 +9,7 @@ from rising_bandits.errors import InputError
 from rising_bandits.policies.policy import Policy
 from rising_bandits.problems.base import Label, Problem
 from rising_bandits.studies.log.entries import Entry
+from rising_bandits.studies.log.events import check_author
 from rising_bandits.studies.log.fold import Fold
 from rising_bandits.studies.log.log import Log
 from rising_bandits.studies.reports.explanation import Explanation
@@ -64,6 +65,30 @@ class Calls:
     def name(self) -> str:
         """The name of the study in its storage."""
         return self._log.name
+
+    @property
+    def author(self) -> str | None:
+        """Who changes the study, a text of up to 500 characters, or None.
+
+        Changes from now on are stored with this name. `Study.events` and the page of the service show it. Asks and
+        tells have no author. A service with tokens puts the name of the token before what is said here.
+
+        >>> import tempfile, rising_bandits as rb
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> storage = f"sqlite:///{folder.name}/team.db"
+        >>> study = rb.studies.create("team", rb.problems.TopK(["ann", "bob"], k=1), storage=storage)
+        >>> study.author = "eve"
+        >>> study.retire(["bob"])
+        >>> [(event.kind, event.author) for event in study.events()]
+        [('problem', None), ('retire', 'eve')]
+        >>> study.close(); folder.cleanup()
+        """
+        return self._log.author
+
+    @author.setter
+    def author(self, author: str | None) -> None:
+        check_author(author)
+        self._log.author = author
 
     @property
     def settings(self) -> Settings:

@@ -46,7 +46,7 @@ class Changing(Calls):
             mask = turn.fold.mask(keys)
             if mask is not None and not turn.fold.arms.problem.oracle.can(mask):
                 raise InputError(f"labels must leave a feasible super arm when they are retired, got {names!r}")
-            turn.add("retire", {"arms": keys})
+            turn.change("retire", {"arms": keys})
 
     def restore(self, labels: Iterable[Label]) -> None:
         """Use retired arms again.
@@ -58,7 +58,7 @@ class Changing(Calls):
         """
         names = _checks.labels("labels", labels)
         with self._log.turn() as turn:
-            turn.add("restore", {"arms": self._log.keys(turn.fold, names)})
+            turn.change("restore", {"arms": self._log.keys(turn.fold, names)})
 
     def reset(self, labels: Iterable[Label]) -> None:
         """Forget the plays of some arms, because the things behind them were replaced.
@@ -81,7 +81,7 @@ class Changing(Calls):
             keys = self._log.keys(turn.fold, names)
             # A policy that cannot forget raises here, before anything is changed.
             check_forgets(turn.fold)
-            turn.add("reset", {"arms": keys})
+            turn.change("reset", {"arms": keys})
 
     def set_problem(self, problem: Problem) -> None:
         """Decide about another problem from now on. Arms with the same label stay the same arms.
@@ -111,7 +111,7 @@ class Changing(Calls):
                 gone = [label for label, retired in zip(new.labels, off, strict=True) if retired]
                 raise InputError(f"problem must have a feasible super arm without the retired arms {gone!r}")
             turn.fold.live.policy.rebase(new, [turn.fold.arms.arm_of.get(key, -1) for key in body["keys"]])
-            turn.add("problem", body)
+            turn.change("problem", body)
             if body["spec"] is None:
                 self._log.code.hand_in(problem)
 
@@ -151,5 +151,5 @@ class Changing(Calls):
             keys = [self._log.key(turn.fold, names.get(label, label)) for label, _, _ in plays]
             turn.fold.live.policy.copy().absorb(0, np.zeros(0))
             raw, values = [raw for _, raw, _ in plays], [value for _, _, value in plays]
-            turn.add("import", {"arms": keys, "raw": raw, "value": values, "rounds": count})
+            turn.change("import", {"arms": keys, "raw": raw, "value": values, "rounds": count})
         return sum(map(len, raw))

@@ -160,7 +160,7 @@ class Setting(Calls):
             turn.fold.settings.changed(body)
             if check is not None:
                 check(turn.fold)
-            turn.add("set", body)
+            turn.change("set", body)
         _LOGGER.info("study %r: set %s", self.name, ", ".join(f"{name} to {part!r}" for name, part in body.items()))
 
     def set_spread(self, spread: bool) -> None:
@@ -197,7 +197,7 @@ class Setting(Calls):
             turn.fold.settings.changed({"falls": falls})
             if falls == "reset":
                 check_forgets(turn.fold)
-            turn.add("set", {"falls": falls})
+            turn.change("set", {"falls": falls})
         _LOGGER.info("study %r: falls set to %r", self.name, falls)
 
     def _falls_reset(self, turn: Turn) -> bool:
@@ -237,7 +237,7 @@ class Setting(Calls):
             A label is unknown, or the shares cannot be held together with one of these arms in each decision.
         """
         with self._log.turn() as turn:
-            turn.add("set", least_body(turn.fold, least))
+            turn.change("set", least_body(turn.fold, least))
         _LOGGER.info("study %r: least shares set to %r", self.name, dict(least))
 
     def add_prior(self, prior: Mapping[Label, float | tuple[float, int]]) -> None:
@@ -258,17 +258,8 @@ class Setting(Calls):
         """
         with self._log.turn() as turn:
             turn.fold.live.policy.copy().absorb(0, np.zeros(0))
-            turn.add("prior", prior_body(turn.fold, prior))
+            turn.change("prior", prior_body(turn.fold, prior))
         _LOGGER.info("study %r: a prior for %d arms", self.name, len(prior))
-
-    def _set_share(self, name: str, share: float) -> None:
-        """Set the share of asks that is handed to a rule."""
-        with self._log.turn() as turn:
-            body = {"shares": [[each, part] for each, part in turn.fold.settings.shares if each != name]}
-            body["shares"].append([name, share])
-            turn.fold.settings.changed(body)
-            turn.add("set", body)
-        _LOGGER.info("study %r: a share of %g of the asks is handed to the rule %r", self.name, share, name)
 
     def clipped(self) -> dict[Label, int]:
         """Count the outcomes that the scale has clipped, because they are outside its domain.

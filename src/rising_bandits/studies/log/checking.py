@@ -9,7 +9,15 @@ import numpy as np
 
 from rising_bandits import _checks
 from rising_bandits.errors import InputError
-from rising_bandits.studies.log.events import MOST_PRIOR, MOST_ROUNDS, Event, check_key, check_metadata, check_source
+from rising_bandits.studies.log.events import (
+    MOST_PRIOR,
+    MOST_ROUNDS,
+    Event,
+    check_author,
+    check_key,
+    check_metadata,
+    check_source,
+)
 from rising_bandits.studies.log.fold import Fold
 from rising_bandits.studies.log.least import check_least
 from rising_bandits.studies.log.log import Log
@@ -25,12 +33,14 @@ def check_first(log: Log, event: Event) -> None:
     """Refuse an event that cannot be the first of a log."""
     if event.kind != "problem":
         raise InputError(f"a log begins with a problem, got {event.kind!r}")
+    check_author(event.author)
     _check_problem(log, event.body, {})
 
 
 def check(log: Log, fold: Fold, reader: Reader | None, event: Event) -> None:
     """Refuse an event that the study, in the state of the fold, would not write next."""
     body = event.body
+    check_author(event.author)
     if event.kind == "ask":
         _check_ask(fold, event)
     elif event.kind in ("tell", "piece"):
@@ -72,6 +82,11 @@ def _check_set(log: Log, fold: Fold, body: dict[str, Any]) -> None:
     if "least" in body:
         _known(fold, [key for key, _ in settings.least])
         check_least(dict(settings.least))
+    for _, rule in settings.rules if "rules" in body else ():
+        if "arms" in rule:
+            _known(fold, rule["arms"])
+        else:
+            log.code.kind(rule["policy"])(**rule["parameters"]).start(fold.arms.problem, settings.horizon, 0)
     if not {"policy", "horizon"}.isdisjoint(body):
         # A policy that cannot decide about the problem raises here.
         kind = log.code.kind(settings.policy)

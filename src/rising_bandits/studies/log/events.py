@@ -17,9 +17,10 @@ set      settings that are different from here on, such as the policy or the sca
 Every arm has a key, which never changes, even if the problem does. Labels get keys in the order in which they first
 appear.
 
-The body of an ask may also hold ``by``, the name of the rule that decided instead of the study's policy; ``offered``,
-the rules among which was drawn; ``meta``, the caller's metadata; and ``least``, an arm whose least share made the
-decision. The body of a reset that the study made by itself holds ``fell``: for each arm the numbers of its
+The body of a change, which is every kind but ask, piece and tell, may hold ``author``: who made it. The body of an
+ask may also hold ``by``, the name of the rule that decided instead of the study's policy; ``offered``, the rules among
+which was drawn; ``meta``, the caller's metadata; and ``least``, an arm whose least share made the decision. The body of
+a reset that the study made by itself holds ``fell``: for each arm the numbers of its
 `rising_bandits.theory.falls.Fall`.
 
 An arm *restarts* when its plays are forgotten: by a reset, or because it returns after a problem that lacked it.
@@ -39,6 +40,10 @@ if TYPE_CHECKING:
 KINDS = ("problem", "ask", "piece", "tell", "retire", "restore", "reset", "import", "prior", "set")
 MOST_ROUNDS = 2**53
 """The largest number of rounds that a float can count exactly."""
+CHANGES = frozenset(KINDS) - {"ask", "piece", "tell"}
+"""The kinds of events that change a study, and may have an author."""
+MOST_AUTHOR = 500
+"""The most characters of the name of who makes a change."""
 MOST_METADATA = 10_000
 """The most characters of a decision's metadata as JSON."""
 MOST_PRIOR = 1_000_000
@@ -57,6 +62,14 @@ def check_source(source: Any) -> None:
         raise InputError(
             f"the name of a rule or source must be 1 to 100 printable characters, and not 'study', got {source!r}"
         )
+
+
+def check_author(author: Any) -> None:
+    """Refuse what cannot be the name of who changes a study; None is no name."""
+    if author is not None and (
+        not isinstance(author, str) or not 1 <= len(author) <= MOST_AUTHOR or not author.isprintable()
+    ):
+        raise InputError(f"author must be a text of 1 to {MOST_AUTHOR} printable characters, or None, got {author!r}")
 
 
 def check_metadata(metadata: Any) -> dict[str, Any]:
@@ -90,6 +103,11 @@ class Event(NamedTuple):
     """What the event says; its entries depend on the kind."""
     digest: int = 0
     """The checksum of the event in its storage; 0 if it was not read from one."""
+
+    @property
+    def author(self) -> str | None:
+        """Who made a change, as `Study.author` said; None if nobody was named, and for asks and tells."""
+        return self.body.get("author")
 
 
 def outcomes_body(raw: dict[int, float], values: dict[int, float]) -> dict[str, Any]:

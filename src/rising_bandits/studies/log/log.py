@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import logging
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rising_bandits.errors import InputError, RisingBanditsError, StorageError
+from rising_bandits.errors import InputError, RisingBanditsError, StorageError, StudyGoneError
 from rising_bandits.policies.policy import Policy
 from rising_bandits.problems.base import Label, Problem
 from rising_bandits.studies.log import snapshot
@@ -21,7 +22,7 @@ from rising_bandits.studies.log.fold import Fold
 from rising_bandits.studies.log.noticed import change_of, doubt
 from rising_bandits.studies.scales import Scale
 from rising_bandits.studies.settings import Settings, begin
-from rising_bandits.studies.storage.base import Reader, Storage, StudyGoneError, Writer
+from rising_bandits.studies.storage.base import Reader, Storage, Writer
 from rising_bandits.studies.storage.blocks import block
 
 _LOGGER = logging.getLogger(__name__)
@@ -30,13 +31,15 @@ SNAPSHOT_EVENTS = 2_000
 """The least number of events between two snapshots. It is larger if snapshots are large, see `Log._due`."""
 _BYTES_PER_EVENT = 100
 """A snapshot of so many bytes has to wait for one more event."""
+_RIVALS_KEPT = 4
+"""Of how many policies of rules the state is kept."""
 
 
 class Turn:
     """A write transaction: the state of the study, the time, and the events to append."""
 
-    def __init__(self, fold: Fold, writer: Writer) -> None:
-        self.fold, self.writer = fold, writer
+    def __init__(self, fold: Fold, writer: Writer, author: str | None = None) -> None:
+        self.fold, self.writer, self._author = fold, writer, author
         self.now = study_time(fold, writer)
         self.events: list[Event] = []
 
@@ -45,6 +48,10 @@ class Turn:
         event = Event(self.fold.seq + len(self.events) + 1, kind, self.now, decision, body)
         self.events.append(event)
         return event
+
+    def change(self, kind: str, body: dict[str, Any]) -> Event:
+        """Add a change that somebody makes, with the name of who it is if that is known."""
+        return self.add(kind, body if self._author is None else {**body, "author": self._author})
 
 
 class Log:
@@ -70,6 +77,10 @@ class Log:
         """The transaction of the open `group`; None if there is none."""
         self._ready: Fold | None = None
         """A state with settings that are about to be set, see `learn_ahead`."""
+        self.author: str | None = None
+        """Who makes the changes from now on; None if nobody is named."""
+        self._rivals: dict[str, Fold] = {}
+        """States with the policies of rules in place of the study's own, see `rival`."""
         self._unreadable = False
         """Whether the storage holds a snapshot that this version cannot read."""
 
@@ -102,7 +113,7 @@ class Log:
                         self._group = None
             except BaseException:
                 # Memory may hold events that the log does not. Read the log again.
-                self._fold = None
+                self.forget()
                 raise
             if self._fold is not None and self._fold.changed != before:
                 self.keep_snapshot(self._fold)
@@ -120,7 +131,7 @@ class Log:
             try:
                 write = self.storage.write(self.number, self._catch_up) if group is None else nullcontext(group)
                 with write as writer:
-                    turn = Turn(self.follow(writer), writer)
+                    turn = Turn(self.follow(writer), writer, self.author)
                     yield turn
                     if turn.events:
                         ahead = True
@@ -134,7 +145,7 @@ class Log:
             except BaseException:
                 if ahead:
                     # Memory may hold events that the log does not. Read the log again.
-                    self._fold = None
+                    self.forget()
                 raise
             if turn.fold.watch.news:
                 self._say_noticed(turn.fold)
@@ -161,7 +172,7 @@ class Log:
             fold.learn()
         except BaseException:
             # The events may be applied in part. Read the log again.
-            self._fold = None
+            self.forget()
             raise
 
     def _catch_up(self) -> None:
@@ -242,6 +253,22 @@ class Log:
         again.freeze(rescaled)
         return again
 
+    def rival(self, settings: Settings, fold: Fold, reader: Reader) -> Fold:
+        """The state of the study with another policy, which has learnt the same log as a fold. It must not be changed.
+
+        It is kept, so that the next call only learns what is new. The first call reads the whole log.
+        """
+        parts = [settings.policy, settings.parameters, settings.horizon, settings.scale.spec(), settings.reorder]
+        mark = json.dumps(parts, sort_keys=True)
+        again = self._rivals.pop(mark, None)
+        if again is None or again.seq > fold.seq:
+            again = self._begin_again(reader, settings, fold.rescaled)
+        self._apply(again, reader.later(self.number, again.seq, upto=fold.seq, digest=again.digest))
+        self._rivals[mark] = again
+        while len(self._rivals) > _RIVALS_KEPT:
+            del self._rivals[next(iter(self._rivals))]
+        return again
+
     def learn_ahead(self, body: dict[str, Any], kind: type[Policy] | None = None) -> None:
         """Learn the log with settings that are about to be set, so that no writer has to wait while it is read.
 
@@ -287,6 +314,7 @@ class Log:
     def forget(self) -> None:
         """Read the log again when the state is needed next."""
         self._fold = None
+        self._rivals.clear()
 
     def adopt(self, fold: Fold) -> None:
         """Use this fold as the present state, so that the log need not be read again."""

@@ -16,12 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-from rising_bandits.errors import InputError
 from rising_bandits.studies.log.events import Event
-
-
-class StudyGoneError(InputError):
-    """The study was deleted."""
 
 
 class Reader(Protocol):
@@ -41,7 +36,8 @@ class Reader(Protocol):
         """The events of a study after event number ``after``, up to number ``upto``, in order.
 
         Each has its checksum as ``digest``. With ``digest`` given, event ``after`` must still have that checksum.
-        Raises `StudyGoneError` if the study was deleted, `StorageError` if an event is damaged or missing.
+        Raises `StudyGoneError` of `rising_bandits.errors` if the study was deleted, `StorageError` if an event is
+        damaged or missing.
         """
 
     def of_decision(self, study: int, number: int) -> list[Event]:

@@ -14,8 +14,7 @@ from typing import Any, Protocol
 from urllib.parse import quote
 
 from rising_bandits import _checks
-from rising_bandits.errors import InputError, MissingExtraError, StorageError
-from rising_bandits.studies.storage.base import StudyGoneError
+from rising_bandits.errors import InputError, MissingExtraError, StorageError, StudyGoneError
 from rising_bandits.studies.storage.queue import Queue
 from rising_bandits.studies.storage.urls import Address, shown
 

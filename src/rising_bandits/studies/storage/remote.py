@@ -18,15 +18,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from rising_bandits import errors
-from rising_bandits.errors import InputError, RisingBanditsError, StorageError
+from rising_bandits.errors import InputError, RisingBanditsError, StorageError, StudyGoneError
 from rising_bandits.studies.log.events import Event
-from rising_bandits.studies.storage.base import StudyGoneError
 
 _CHUNK = 20_000
 """How many events one request fetches."""
 _KINDS: dict[str, type[RisingBanditsError]] = {
     name: kind for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, RisingBanditsError)
-} | {"StudyGoneError": StudyGoneError, "GoneStatementError": StudyGoneError}
+} | {"GoneStatementError": StudyGoneError}
 
 
 class _Held:

@@ -11,9 +11,8 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rising_bandits.errors import StorageError
+from rising_bandits.errors import StorageError, StudyGoneError
 from rising_bandits.studies.log.events import Event
-from rising_bandits.studies.storage.base import StudyGoneError
 from rising_bandits.studies.storage.databases import StatementError, failed
 from rising_bandits.studies.storage.digests import event_digest, study_digest
 from rising_bandits.studies.storage.encoding import decode, encode
