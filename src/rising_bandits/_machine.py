@@ -143,8 +143,7 @@ def _warn(what: str) -> None:
     import numba
 
     warnings.warn(
-        f"Numba {numba.__version__} {what}. Results are the same, but simulations are slower than with a version "
-        "that the library was tested with (0.61 to 0.68)",
+        f"Numba {numba.__version__} {what}. Results are the same, but simulations are slower than with Numba 0.68",
         RuntimeWarning,
         stacklevel=2,
     )
