@@ -16,7 +16,9 @@ from rising_bandits import _machine
 
 
 def python(code, **environment):
-    """What a fresh process prints."""
+    """What a fresh process prints. It imports the package from where this test did, unless told otherwise."""
+    own = str(Path(rb.__file__).parents[1])
+    environment["PYTHONPATH"] = os.pathsep.join(part for part in (environment.get("PYTHONPATH"), own) if part)
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "RISING_", "PYTHON"))}
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code],
@@ -191,6 +193,95 @@ def test_the_users_own_numba_settings_are_left_alone(tmp_path):
     code = USE + "import numba\nprint(numba.config.CACHE_DIR)"
     said = python(code, RISING_BANDITS_CACHE=str(tmp_path / "cache"), NUMBA_CACHE_DIR=str(tmp_path / "theirs"))
     assert said.splitlines()[-1] == str(tmp_path / "theirs")
+
+
+OTHER_NUMBA = """
+import warnings
+import numba, numba.extending
+njit, overload = numba.njit, numba.extending.overload
+
+def check(options):
+    {check}
+
+def other_njit(*function, **options):
+    if not function:  # Numba itself passes functions
+        check(options)
+    return njit(*function, **options)
+
+def other_overload(function, jit_options={{}}, **rest):
+    if jit_options:
+        check(jit_options)
+    return overload(function, jit_options=jit_options, **rest)
+
+numba.njit, numba.extending.overload = other_njit, other_overload
+import rising_bandits as rb
+from rising_bandits import _machine
+from rising_bandits.simulation import loop, run
+made = []
+run.prepared = lambda *parts: made.append(_machine.prepared(*parts)) or made[-1]
+with warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter("always")
+    runs = [rb.simulate(rb.tasks.get("toy"), policy, horizon=200, seed=0) for policy in (rb.Random(), rb.Oracle())]
+print([one.regret.tolist() for one in runs])
+print(len(seen), {{one.category.__name__ for one in seen}}, *{{str(one.message) for one in seen}})
+print("compiled" if all(hasattr(one, "signatures") for one in made) else "plain Python")
+"""
+
+
+def other_numba(check, folder):
+    """The runs under a Numba that checks compiler options in its own way: regret, warnings, how the loop ran."""
+    return python(OTHER_NUMBA.format(check=check), RISING_BANDITS_CACHE=str(folder)).splitlines()
+
+
+@pytest.fixture(scope="module")
+def usual_runs(tmp_path_factory):
+    regret, seen, how = other_numba("pass", tmp_path_factory.mktemp("usual"))
+    assert (seen[0], how) == ("0", "compiled")
+    return regret
+
+
+@pytest.mark.parametrize("option", ["_nrt=False", "forceinline=True"])
+def test_a_numba_that_refuses_an_option_compiles_without_it(tmp_path, usual_runs, option):
+    name = option.partition("=")[0]
+    check = f'if "{name}" in options: raise KeyError("Unrecognized options: {name}")'
+    regret, seen, how = other_numba(check, tmp_path / "cache")
+    assert regret == usual_runs
+    assert seen.startswith("1 {'RuntimeWarning'} Numba "), "one warning for all runs"
+    assert f"refuses {option}; machine code is made without it. Results are the same" in seen
+    assert how == "compiled"
+
+
+@pytest.mark.parametrize(
+    ("check", "reason"),
+    [
+        ('raise TypeError("njit takes no options")', "TypeError: njit takes no options"),
+        ('options.pop("error_model", None)', "ZeroDivisionError: division by zero"),
+        ('if options.get("cache"): raise AssertionError("a fault of this Numba")', "AssertionError: a fault"),
+    ],
+)
+def test_a_numba_that_cannot_compile_the_library_is_replaced_by_plain_python(tmp_path, usual_runs, check, reason):
+    regret, seen, how = other_numba(check, tmp_path / "cache")
+    assert regret == usual_runs
+    assert seen.startswith("1 {'RuntimeWarning'} Numba ")
+    assert f"cannot compile the library's code ({'' if 'Assert' in reason else '_UnfitError: '}{reason}" in seen
+    assert "it runs as plain Python. Results are the same" in seen
+    assert how == "plain Python"
+
+
+def test_a_rule_of_ones_own_that_creates_arrays_is_refused_by_name(tmp_path):
+    (tmp_path / "sign.py").write_text("SIGN = +1.0\n")
+    makes_one = OWN_RULE.replace("    for unit in range(out.size):", "    for unit in range(np.zeros(out.size).size):")
+    assert makes_one != OWN_RULE
+    (tmp_path / "mine.py").write_text(makes_one)
+    code = "import mine, rising_bandits as rb\n" + (
+        "def run(compiled):\n"
+        "    return rb.simulate(rb.tasks.get('path-easy'), mine.Greedy(), horizon=300, compiled=compiled)\n"
+        "try:\n    run(True)\nexcept rb.InputError as error:\n    print(error)\n"
+        "print(run(False).plays.sum())"
+    )
+    said, plays = python(code, PYTHONPATH=str(tmp_path), RISING_BANDITS_CACHE=str(tmp_path / "cache")).splitlines()
+    assert said.startswith("the states of mine must be ones that Numba can compile, see 'Rules for compiled code'")
+    assert plays == "1200"
 
 
 LIVE = """

@@ -24,9 +24,14 @@ def number(
     high: float = math.inf,
     open_low: bool = False,
     open_high: bool = False,
+    limit: float | None = None,
     wanted: str = "",
 ) -> float:
-    """A finite float inside an interval, or an `InputError` that says which."""
+    """A finite float inside an interval, or an `InputError` that says which.
+
+    ``low`` and ``high`` follow from the meaning of the argument. ``limit`` only keeps numbers out of which no sum could
+    be made.
+    """
     left, right = "(" if open_low else "[", ")" if open_high else "]"
     wanted = wanted or f"a finite number in {left}{low:g}, {high:g}{right}"
     if isinstance(value, bool | str | bytes):
@@ -41,6 +46,8 @@ def number(
     above = result >= high if open_high else result > high
     if not math.isfinite(result) or below or above:
         raise InputError(f"{name} must be {wanted}, got {value!r}")
+    if limit is not None and abs(result) > limit:
+        raise InputError(f"{name} must be at most {limit:g}, more is beyond any use; got {value!r}")
     return result
 
 

@@ -9,6 +9,7 @@ only decides never loads a compiler.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -45,6 +46,21 @@ def compiled_as(machine: Callable[..., Any]) -> Callable[[Function], Function]:
         return function
 
     return mark
+
+
+def quietly(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A marked function as plain Python, without NumPy's warnings about infinities, which machine code has not either.
+
+    >>> float(quietly(np.log)(0.0))
+    -inf
+    """
+
+    @wraps(function)
+    def run(*arguments: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return function(*arguments)
+
+    return run
 
 
 class Operation(Generic[Function]):

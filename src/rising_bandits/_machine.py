@@ -7,6 +7,9 @@ Numba notices a change only in the file of the function that it keeps, not in th
 which that one calls. So the folder is named by a hash of every file with compiled code. If states of
 the user's own take part, their modules are part of the hash. Changed code therefore never runs old
 machine code. Numba reads the folder with pickle, so a folder that others could write to is not used.
+
+A version of Numba may refuse one of the compiler's options, or fail on the library's code. Then the code is compiled
+without the option, or runs as plain Python. The results are the same, and one warning says that they come more slowly.
 """
 
 from __future__ import annotations
@@ -15,21 +18,26 @@ import contextlib
 import os
 import stat
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from rising_bandits._compile import MARKED, OPERATIONS, Operation
+from rising_bandits._compile import MARKED, OPERATIONS, Operation, quietly
 from rising_bandits._extras import require
 from rising_bandits._sources import PACKAGE, hash_files, module_files
+from rising_bandits.errors import InputError
 
-_OPTIONS = {"error_model": "numpy", "forceinline": True, "_nrt": False}
-"""How everything is compiled.
+_NEEDED: dict[str, Any] = {"error_model": "numpy"}
+"""The option without which results would differ: a division by zero gives infinity, as in NumPy."""
+_FASTER: dict[str, Any] = {"forceinline": True, "_nrt": False}
+"""Options that only make machine code faster.
 
 ``_nrt=False`` leaves out reference counting, which otherwise takes most of the time of a round; the price is that
-compiled code cannot create arrays. ``forceinline`` makes one function of the small ones of a round.
+compiled code cannot create arrays. It is a private option of Numba, so a version may refuse it. ``forceinline`` makes
+one function of the small ones of a round.
 """
 
 Types = tuple[Any, ...]
@@ -45,34 +53,112 @@ def available() -> bool:
 def prepared(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
     """The machine code of a marked function for arguments of these types. It is compiled if there is none yet.
 
-    If ``NUMBA_DISABLE_JIT`` switches Numba off, the function itself is returned.
+    If ``NUMBA_DISABLE_JIT`` switches Numba off, or Numba fails on the library's own code, the function is returned as
+    plain Python.
+
+    Raises
+    ------
+    MissingExtraError
+        Numba is not installed.
+    InputError
+        States of the user's own take part, and they cannot be compiled.
     """
     require("lab", "numba", "simulate with compiled=False, which runs the same loop in plain Python")
     if not available():
-        return function
+        return quietly(function)
     import numba
 
-    _declare()
     types = tuple(numba.typeof(argument) for argument in arguments)
     code = _ready.get((function, types))
     if code is None:
-        machine = dict(MARKED).get(function, function)
-        dispatcher = _dispatcher(machine, tuple(sorted(_foreign_modules(types))))
-        dispatcher.compile(types)
-        code = _ready[function, types] = dispatcher
+        own = tuple(sorted(set(_foreign_modules(types))))
+        try:
+            code = _machine_code(function, types, own)
+        except Exception as error:
+            # Numba raises errors of many types, also such as KeyError and AssertionError.
+            if own and not isinstance(error, _UnfitError):
+                raise InputError(
+                    f"the states of {', '.join(own)} must be ones that Numba can compile, see 'Rules for compiled "
+                    f"code' in CONTRIBUTING.md; Numba raised {type(error).__name__}. Or simulate with compiled=False, "
+                    "which runs the same loop in plain Python"
+                ) from error
+            _warn(f"cannot compile the library's code ({_first_line(error)}); it runs as plain Python")
+            code = quietly(function)
+        _ready[function, types] = code
     return code
 
 
-def _declare() -> None:
+def _machine_code(function: Callable[..., Any], types: Types, own: tuple[str, ...]) -> Callable[..., Any]:
+    """Compile a marked function for these types, or load what an earlier process compiled."""
+    options = _options()
+    _declare(options)
+    dispatcher = _dispatcher(dict(MARKED).get(function, function), own)
+    dispatcher.compile(types)
+    return dispatcher  # type: ignore[no-any-return]
+
+
+class _UnfitError(Exception):
+    """This version of Numba cannot compile anything as it is needed."""
+
+
+@lru_cache(maxsize=1)
+def _options() -> dict[str, Any]:
+    """The compiler's options: all that this version of Numba takes."""
+    wanted = {**_NEEDED, **_FASTER}
+    if not _refusal(wanted):
+        return wanted
+    reason = _refusal(_NEEDED)
+    if reason:
+        raise _UnfitError(reason)
+    taken = {name: value for name, value in _FASTER.items() if not _refusal({**_NEEDED, name: value})}
+    refused = ", ".join(f"{name}={value}" for name, value in _FASTER.items() if name not in taken)
+    _warn(f"refuses {refused}; machine code is made without it")
+    return {**_NEEDED, **taken}
+
+
+def _refusal(options: dict[str, Any]) -> str:
+    """Why Numba cannot compile a small function with these options; empty if it can."""
+    import numba
+
+    try:
+        code = numba.njit(**options)(_inverse)
+        code.compile((numba.float64,))
+        return "" if code(0.0) == float("inf") else "a division by zero does not give infinity"
+    except Exception as error:
+        return _first_line(error)
+
+
+def _inverse(x: float) -> float:
+    return 1.0 / x
+
+
+def _first_line(error: Exception) -> str:
+    """The type of an error and the first line of its message."""
+    return f"{type(error).__name__}: {error}".partition("\n")[0]
+
+
+@lru_cache(maxsize=64)
+def _warn(what: str) -> None:
+    """Warn about this version of Numba, once for the same words."""
+    import numba
+
+    warnings.warn(
+        f"Numba {numba.__version__} {what}. Results are the same, but simulations are slower than with Numba 0.68",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+
+
+def _declare(options: dict[str, Any]) -> None:
     """Tell Numba about every function and operation that was marked since the last time."""
     global _declared
     from numba.extending import overload
 
     functions, operations = _declared
     for function, machine in MARKED[functions:]:
-        overload(function, strict=False, jit_options=_OPTIONS)(_always(machine))
+        overload(function, strict=False, jit_options=options)(_always(machine))
     for operation in OPERATIONS[operations:]:
-        overload(operation, strict=False, jit_options=_OPTIONS)(_by_type(operation))
+        overload(operation, strict=False, jit_options=options)(_by_type(operation))
     _declared = len(MARKED), len(OPERATIONS)
 
 
@@ -100,7 +186,7 @@ def _dispatcher(function: Callable[..., Any], foreign: tuple[str, ...]) -> Any:
         # Numba reads the folder from its settings now. They hold for the whole process, so they are set back.
         before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(folder)
         try:
-            kept = numba.njit(cache=True, **_OPTIONS)(function)
+            kept = numba.njit(cache=True, **_options())(function)
         except RuntimeError:  # no locator would keep this function
             kept = None
         finally:
@@ -108,7 +194,7 @@ def _dispatcher(function: Callable[..., Any], foreign: tuple[str, ...]) -> Any:
         # NUMBA_CACHE_LOCATOR_CLASSES may choose another folder, which would not be ours to trust.
         if kept is not None and Path(kept.stats.cache_path).is_relative_to(folder):
             return kept
-    return numba.njit(**_OPTIONS)(function)
+    return numba.njit(**_options())(function)
 
 
 def _foreign_modules(types: Iterable[Any]) -> Iterator[str]:
@@ -123,7 +209,7 @@ def _foreign_modules(types: Iterable[Any]) -> Iterator[str]:
 
 @lru_cache(maxsize=1)
 def _own_hash() -> str:
-    """A hash of every file of the package that holds compiled code, and of the compiler."""
+    """A hash of every file of the package that holds compiled code, of the compiler and of its options."""
     import numba
 
     functions = [function for function, _ in MARKED]
@@ -131,7 +217,7 @@ def _own_hash() -> str:
     own = {one.__module__ for one in functions if one.__module__.partition(".")[0] == "rising_bandits"}
     files = {Path(str(sys.modules[name].__file__)).resolve() for name in own}
     files |= {Path(__file__).resolve(), PACKAGE / "_compile.py"}
-    return hash_files(files, base=PACKAGE, seed=f"{numba.__version__} {sys.version}")
+    return hash_files(files, base=PACKAGE, seed=f"{numba.__version__} {_options()} {sys.version}")
 
 
 def cache_folder(foreign: tuple[str, ...] = ()) -> Path | None:

@@ -46,13 +46,17 @@ def edits(value):
     """What a stranger might write in place of a value."""
     if isinstance(value, dict) and "dtype" in value:
         array = decode_array(value)
-        extremes = (np.nan, np.inf, -np.inf, -1.0, 1e300) if array.dtype.kind == "f" else (-1, -(2**40), 2**33, 2**62)
+        real = array.dtype.kind == "f"
+        extremes = (np.nan, np.inf, -np.inf, -1.0, 1.7e308) if real else (-1, -(2**40), 2**33, 2**62)
         for place in sorted({0, array.size - 1} if array.size else ()):
             for extreme in extremes:
                 other = array.copy()
                 other.flat[place] = np.array(extreme).astype(array.dtype)
                 yield encode_array(other)
         if array.size:
+            if real:
+                yield encode_array(np.full_like(array, 1.7e308))
+            yield encode_array(array + np.ones(1, dtype=array.dtype))
             yield encode_array(array.ravel()[:-1])
             yield encode_array(array.ravel()[::-1].copy().reshape(array.shape))
         with np.errstate(invalid="ignore"):
@@ -79,12 +83,20 @@ def tried(kind, state):
             return True
         for _ in range(6):
             arms = policy.select()
+            assert policy.problem.oracle.is_feasible(arms)
             policy.observe(arms, [0.5] * len(arms))
+        # HorizonCRUCB believes plays that its sums do not have, and then saves a state that it refuses.
+        if kind is not rb.HorizonCRUCB:
+            assert not np.isnan(policy.indices()).any()
+            kind.from_state(policy.state(), policy.problem)
     return False
 
 
-RIVALS = ["cts", "epsilon-greedy", "newer-half", "r-less-ucb", "probe-and-commit", "glr-cucb", "ti-ucb", "r-sr"]
-"""One policy for each of their rules."""
+RIVALS = [
+    *("cts", "epsilon-greedy", "newer-half", "r-less-ucb", "probe-and-commit", "glr-cucb", "ti-ucb", "r-sr"),
+    *("cure-ucb", "program-crucb", "rising-ts", "recent-mean", "escb"),
+]
+"""One policy for each of their rules, and more where parameters matter."""
 
 
 def rival(name):
@@ -146,6 +158,30 @@ def test_states_that_are_believed_are_safe_in_machine_code(name):
                 continue
             worked += 1
     assert worked > 0
+
+
+@pytest.mark.parametrize("structure", ["matching", "path"])
+def test_no_state_and_no_parameter_makes_sums_of_indices_overflow(structure):
+    """A solver that adds up indices near the largest float would return arms that are no super arm."""
+    problem = {
+        "matching": rb.problems.Matching(2, 3),
+        "path": rb.problems.ShortestPath([("a", "b"), ("b", "d"), ("a", "c"), ("c", "d")], "a", "d"),
+    }[structure]
+    for name in set(rb.policies.names()) - {"oracle", "random", "tour", "foresight"}:
+        kind = rb.policies.classes()[name]
+        for parameter in {"sigma", "bonus"} & set(kind.__dataclass_fields__):
+            with pytest.raises(rb.InputError, match=f"{parameter} must be at most 1e.09, more is beyond any use"):
+                kind(**{parameter: 1.7e308})
+    policy = rb.CRUCB(sigma=1e9, bonus=1e9)
+    policy.start(problem, horizon=10**12, rng=0)
+    for _ in range(30):
+        arms = policy.select()
+        assert problem.oracle.is_feasible(arms)
+        policy.observe(arms, [0.5] * len(arms))
+    state = policy.state()
+    rule = {**state["rule"], "sums": encode_array(np.full_like(decode_array(state["rule"]["sums"]), 1.7e308))}
+    with pytest.raises(rb.InputError, match="coefficients that outcomes cannot have"):
+        rb.CRUCB.from_state(sealed({**state, "rule": rule}))
 
 
 def test_damage_is_told_from_age():

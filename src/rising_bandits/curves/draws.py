@@ -58,7 +58,7 @@ def draw_of(key: int, play: int) -> int:
 
 @compiled
 def another(word: int) -> int:
-    """One more random number from a random number, for noise that needs several per play."""
+    """A further random number that follows from one, for noise that needs several per play."""
     return draw_of(word, 0)
 
 

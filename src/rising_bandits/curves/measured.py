@@ -11,7 +11,7 @@ import numpy as np
 
 from rising_bandits import _checks
 from rising_bandits._checks import Floats, Ints
-from rising_bandits.curves.families import Curve, _check_curve
+from rising_bandits.curves.curve import Curve, check_curve
 from rising_bandits.errors import InputError
 
 
@@ -95,7 +95,7 @@ class Dropping(Curve):
     factor: float = 0.0
 
     def __post_init__(self) -> None:
-        _check_curve(self.curve)
+        check_curve(self.curve)
         _checks.integer("at", self.at, low=0, limit=10**12)
         _checks.number("factor", self.factor, low=0.0, high=1.0)
 

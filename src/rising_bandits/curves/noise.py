@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from rising_bandits import _checks
 from rising_bandits._compile import compilable, operation
+from rising_bandits.curves.curve import Curve
 from rising_bandits.curves.draws import normal, uniform
-from rising_bandits.curves.families import Curve
 from rising_bandits.errors import InputError
 
 

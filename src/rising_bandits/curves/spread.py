@@ -9,8 +9,8 @@ import numpy as np
 
 from rising_bandits import _checks
 from rising_bandits._checks import Floats, Ints
+from rising_bandits.curves.curve import Curve
 from rising_bandits.curves.draws import normal
-from rising_bandits.curves.families import Curve
 from rising_bandits.curves.noise import Noise, sample
 from rising_bandits.errors import InputError
 

@@ -112,7 +112,7 @@ def _solve(state: Table, weights: Floats, out: Ints) -> int:
 class Assignments(KernelOracle):
     """Assignments that give every worker a different job; exact for sums of weights.
 
-    A worker all of whose pairs are in a mask is left out.
+    If a mask blocks all pairs of a worker, the worker is left out.
 
     A base arm is a pair of a worker and a job. Without ``pairs``, arm ``worker * n_jobs + job`` is the pair
     (worker, job).

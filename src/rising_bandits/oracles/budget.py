@@ -129,7 +129,7 @@ class BudgetSets(KernelOracle):
 
     The solver works in whole units. Costs with up to six decimals are not rounded, as long as the budget is at most
     100 000 units of the last decimal. Otherwise a unit is ``budget / resolution``, and every cost is rounded *up* to
-    units. A set may then be left out that would fit by less than one unit per arm. A set that does not fit is never
+    units. A set that fits by less than one unit per arm may then be left out. A set that does not fit is never
     chosen.
 
     A call takes time and memory in proportion to the arms times the units.
@@ -222,7 +222,7 @@ class BudgetSets(KernelOracle):
         return (chosen for (_, chosen), _ in leaves(begin, extend))
 
     def _ways(self, blocked: Bools | None) -> list[npt.NDArray[np.object_]] | None:
-        """For each group and each budget, how many ways there are from this group on; None if it is much work."""
+        """For each group and each budget, how many ways there are from this group on; None if that is too much."""
         if self._kernel.members.size * (self._most + 1) > MOST_COUNTED:
             return None
         # Python integers, because there may be more sets than a float can count.

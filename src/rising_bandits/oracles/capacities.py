@@ -158,7 +158,7 @@ def _solve(state: Flow, weights: Floats, out: Ints) -> int:
 class CapacityMatchings(KernelOracle):
     """Non-empty sets of pairs of a worker and a job, with bounds on how many pairs each is in; exact for sums.
 
-    A worker all of whose pairs are in a mask is left out.
+    If a mask blocks all pairs of a worker, the worker is left out.
 
     Parameters
     ----------

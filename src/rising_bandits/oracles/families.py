@@ -55,7 +55,7 @@ class Families(SuperArmOracle):
         return self._families[choice]
 
     def _value(self, weights: Floats, arms: Ints) -> float:
-        """What the solvers maximise, of one super arm."""
+        """The value of a super arm that the solvers maximise."""
         name = next(name for name in _VALUES if name in self.exact_for)
         return float(_VALUES[name](weights[arms]))
 

@@ -24,6 +24,11 @@ _LETTERS = {
 def describe(kind: type[Policy]) -> dict[str, Any]:
     """What a policy's class says about itself.
 
+    Parameters
+    ----------
+    kind
+        The class.
+
     Returns
     -------
     dict

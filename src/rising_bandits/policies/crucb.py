@@ -8,7 +8,7 @@ from typing import Any
 from rising_bandits import _checks
 from rising_bandits.errors import InputError
 from rising_bandits.policies.levels import BaseArmPolicy
-from rising_bandits.policies.parameters import checked_epsilon, checked_flag, checked_sigma
+from rising_bandits.policies.parameters import LARGEST, checked_epsilon, checked_flag, checked_sigma
 from rising_bandits.policies.rules.coarse import Coarse, make_coarse
 from rising_bandits.policies.rules.rising import Rising, make_rising
 from rising_bandits.problems.base import Problem
@@ -28,7 +28,7 @@ def bonus_constant(bonus: str | float) -> float:
             raise InputError(f"bonus must be 'paper', 'reference' or a number C for C·log t, got {bonus!r}")
         return BONUSES[bonus]
     return _checks.number(
-        "bonus", bonus, low=0.0, wanted="'paper', 'reference' or a number C of at least 0 for C·log t"
+        "bonus", bonus, low=0.0, limit=LARGEST, wanted="'paper', 'reference' or a number C of at least 0 for C·log t"
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from rising_bandits import _checks
 from rising_bandits.policies.levels import BaseArmPolicy
-from rising_bandits.policies.parameters import checked_flag
+from rising_bandits.policies.parameters import LARGEST, checked_flag
 from rising_bandits.policies.rules.greedy import Greedy, make_greedy
 from rising_bandits.problems.base import Problem
 
@@ -49,7 +49,7 @@ class EpsilonGreedy(BaseArmPolicy):
     def __post_init__(self) -> None:
         self.fading = checked_flag("fading", self.fading)
         if self.fading:
-            self.epsilon = _checks.number("epsilon", self.epsilon, low=0.0)
+            self.epsilon = _checks.number("epsilon", self.epsilon, low=0.0, limit=LARGEST)
         else:
             self.epsilon = _checks.number("epsilon", self.epsilon, low=0.0, high=1.0)
 

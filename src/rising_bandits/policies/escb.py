@@ -10,6 +10,7 @@ from rising_bandits.errors import TooManySuperArmsError
 from rising_bandits.oracles.explicit import pack
 from rising_bandits.policies.engines.listed import Listed
 from rising_bandits.policies.levels import BaseArmPolicy
+from rising_bandits.policies.parameters import LARGEST
 from rising_bandits.policies.rules.window import ALL_PLAYS, WindowUCB, make_window_ucb
 from rising_bandits.problems.base import Problem
 
@@ -56,7 +57,7 @@ class ESCB(BaseArmPolicy):
     bonus: float = 1.0
 
     def __post_init__(self) -> None:
-        self.bonus = _checks.number("bonus", self.bonus, low=0.0)
+        self.bonus = _checks.number("bonus", self.bonus, low=0.0, limit=LARGEST)
 
     @classmethod
     def examples(cls) -> list[dict[str, Any]]:

@@ -12,6 +12,9 @@ from rising_bandits.policies.levels import BaseArmPolicy
 from rising_bandits.policies.rules.changes import SinceChange, make_since_change
 from rising_bandits.problems.base import Problem
 
+_LEAST_FORCED = 1e-9
+"""The smallest share of forced rounds other than 0."""
+
 
 @dataclass(kw_only=True, eq=False)
 class GLRCUCB(BaseArmPolicy):
@@ -58,6 +61,8 @@ class GLRCUCB(BaseArmPolicy):
             self.delta = _checks.number("delta", self.delta, low=0.0, high=1.0, open_low=True, open_high=True)
         if self.forced is not None:
             self.forced = _checks.number("forced", self.forced, low=0.0, high=1.0)
+            if 0.0 < self.forced < _LEAST_FORCED:
+                raise InputError(f"forced must be 0 or at least {_LEAST_FORCED}, got {self.forced!r}")
         if not isinstance(cast(object, self.restart), str) or self.restart not in ("arm", "all"):
             raise InputError(f"restart must be 'arm' or 'all', got {self.restart!r}")
 

@@ -10,6 +10,7 @@ import numpy as np
 from rising_bandits import _checks
 from rising_bandits.errors import InputError
 from rising_bandits.policies.levels import BaseArmPolicy
+from rising_bandits.policies.parameters import LARGEST
 from rising_bandits.policies.rules.horizon import Outlook
 from rising_bandits.policies.rules.prefix_sums import make_sums
 from rising_bandits.problems.base import Problem
@@ -90,7 +91,7 @@ class HorizonCRUCB(BaseArmPolicy):
     def __post_init__(self) -> None:
         if self.sigma is not None:
             wanted = "a number of at least 0, the subgaussian constant of the noise, or None to measure it"
-            self.sigma = _checks.number("sigma", self.sigma, low=0.0, wanted=wanted)
+            self.sigma = _checks.number("sigma", self.sigma, low=0.0, limit=LARGEST, wanted=wanted)
         self.decay = _checks.number("decay", self.decay, low=0.0, high=10.0)
         self.patience = _checks.number("patience", self.patience, low=0.0, high=1.0)
         self.windows = _checks.integer("windows", self.windows, low=1, high=4)
@@ -101,7 +102,7 @@ class HorizonCRUCB(BaseArmPolicy):
             if self.bonus != "proved":
                 raise InputError(f"bonus must be {wanted}, got {self.bonus!r}")
         else:
-            self.bonus = _checks.number("bonus", self.bonus, low=0.0, wanted=wanted)
+            self.bonus = _checks.number("bonus", self.bonus, low=0.0, limit=LARGEST, wanted=wanted)
 
     def make_rule(self, n_units: int, problem: Problem, horizon: int | None) -> Outlook:
         proved = isinstance(self.bonus, str)

@@ -7,7 +7,7 @@ from typing import Any
 
 from rising_bandits import _checks
 from rising_bandits.policies.levels import BaseArmPolicy
-from rising_bandits.policies.parameters import checked_bonus
+from rising_bandits.policies.parameters import LARGEST, checked_bonus
 from rising_bandits.policies.rules.newer_half import NewerHalfUCB, make_newer_half
 from rising_bandits.problems.base import Problem
 
@@ -51,7 +51,7 @@ class NewerHalf(BaseArmPolicy):
     def __post_init__(self) -> None:
         if self.sigma is not None:
             wanted = "a number of at least 0, the deviation of the noise, or None to measure it"
-            self.sigma = _checks.number("sigma", self.sigma, low=0.0, wanted=wanted)
+            self.sigma = _checks.number("sigma", self.sigma, low=0.0, limit=LARGEST, wanted=wanted)
         self.bonus = checked_bonus(self.bonus)
 
     @classmethod

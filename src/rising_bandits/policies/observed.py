@@ -39,6 +39,11 @@ def checked_observed(
     outcomes, played
         As in `Policy.observe`.
 
+    Returns
+    -------
+    Observed
+        The arms and their outcomes, those that were played first.
+
     Raises
     ------
     InputError

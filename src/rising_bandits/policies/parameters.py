@@ -5,17 +5,20 @@ from __future__ import annotations
 from rising_bandits import _checks
 from rising_bandits.errors import InputError
 
+LARGEST = 1e9
+"""The largest noise and the largest factor of a bonus. Outcomes are at most 1, and indices must not overflow."""
+
 
 def checked_sigma(sigma: object) -> float:
     """The subgaussian constant of the noise."""
     wanted = "a number of at least 0, the subgaussian constant of the noise"
-    return _checks.number("sigma", sigma, low=0.0, wanted=wanted)
+    return _checks.number("sigma", sigma, low=0.0, limit=LARGEST, wanted=wanted)
 
 
 def checked_deviation(sigma: object) -> float:
     """The deviation of an outcome for normal samples."""
     wanted = "a number above 0, the deviation of an outcome"
-    return _checks.number("sigma", sigma, low=0.0, open_low=True, wanted=wanted)
+    return _checks.number("sigma", sigma, low=0.0, open_low=True, limit=LARGEST, wanted=wanted)
 
 
 def checked_epsilon(epsilon: object) -> float:
@@ -25,7 +28,7 @@ def checked_epsilon(epsilon: object) -> float:
 
 def checked_bonus(bonus: object) -> float:
     """The constant C of a bonus."""
-    return _checks.number("bonus", bonus, low=0.0, wanted="a number C of at least 0 for C·log t")
+    return _checks.number("bonus", bonus, low=0.0, limit=LARGEST, wanted="a number C of at least 0 for C·log t")
 
 
 def checked_flag(name: str, value: object) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rising_bandits import _checks
 from rising_bandits.policies.levels import BaseArmPolicy
+from rising_bandits.policies.parameters import checked_bonus, checked_sigma
 from rising_bandits.policies.rules.program import Program, make_program
 from rising_bandits.problems.base import Problem
 
@@ -49,9 +49,8 @@ class ProgramCRUCB(BaseArmPolicy):
     bonus: float = 40.0
 
     def __post_init__(self) -> None:
-        wanted = "a number of at least 0, the subgaussian constant of the noise"
-        self.sigma = _checks.number("sigma", self.sigma, low=0.0, wanted=wanted)
-        self.bonus = _checks.number("bonus", self.bonus, low=0.0, wanted="a number C of at least 0 for C·log t")
+        self.sigma = checked_sigma(self.sigma)
+        self.bonus = checked_bonus(self.bonus)
 
     def make_rule(self, n_units: int, problem: Problem, horizon: int | None) -> Program:
         return make_program(n_units, sigma=self.sigma, constant=self.bonus)

@@ -10,7 +10,7 @@ import numpy as np
 from rising_bandits import _checks
 from rising_bandits._checks import Floats
 from rising_bandits.policies.levels import BaseArmPolicy
-from rising_bandits.policies.parameters import checked_epsilon, checked_sigma, known_horizon
+from rising_bandits.policies.parameters import LARGEST, checked_epsilon, checked_sigma, known_horizon
 from rising_bandits.policies.rules.projected import Projected, make_projected
 from rising_bandits.policies.rules.terms import AVERAGE, IMPROVEMENT
 from rising_bandits.problems.base import Problem
@@ -20,7 +20,7 @@ from rising_bandits.problems.base import Problem
 class RUCBE(BaseArmPolicy):
     r"""R-UCBE for best (super) arm identification under a budget (Mussi et al., ICML 2024, arXiv 2302.07510).
 
-    The goal is another one than little regret: after :math:`T` rounds, `recommend` names the super arm that would be
+    The goal is not a small regret. After :math:`T` rounds, `recommend` names the super arm that would be
     best if its arms had been played :math:`T` times. The index is an optimistic estimate of an arm's mean at play
     :math:`T`. For an arm with :math:`N` plays and window :math:`h = \max(1, \lceil\varepsilon N\rceil)`, at most
     :math:`N/2`, with :math:`l = N-h+1, \dots, N`,
@@ -33,8 +33,8 @@ class RUCBE(BaseArmPolicy):
     It assumes means that rise and are concave in an arm's own plays, noise that is ``sigma``-subgaussian, and a known
     budget. The paper has single arms and keeps an improvement below 0. Here the oracle chooses the super arm from the
     indices, and an improvement below 0 is replaced by 0. `recommend` leaves out the bonus; with it, arms that were
-    played little were recommended too often. The right :math:`a` depends on
-    the instance; the default is ours.
+    played little were recommended too often. The right :math:`a` depends on the
+    instance; the default is ours.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class RUCBE(BaseArmPolicy):
     def __post_init__(self) -> None:
         self.epsilon = checked_epsilon(self.epsilon)
         self.sigma = checked_sigma(self.sigma)
-        self.exploration = _checks.number("exploration", self.exploration, low=0.0)
+        self.exploration = _checks.number("exploration", self.exploration, low=0.0, limit=LARGEST)
 
     @classmethod
     def examples(cls) -> list[dict[str, Any]]:

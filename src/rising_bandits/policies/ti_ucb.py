@@ -7,7 +7,7 @@ from typing import Any
 
 from rising_bandits import _checks
 from rising_bandits.policies.levels import BaseArmPolicy
-from rising_bandits.policies.parameters import checked_bonus, checked_sigma
+from rising_bandits.policies.parameters import LARGEST, checked_bonus, checked_sigma
 from rising_bandits.policies.rules.increasing import Increasing, make_increasing
 from rising_bandits.problems.base import Problem
 
@@ -60,7 +60,7 @@ class TIUCB(BaseArmPolicy):
 
     def __post_init__(self) -> None:
         self.window = _checks.integer("window", self.window, low=2, limit=10**6)
-        self.threshold = _checks.number("threshold", self.threshold, low=0.0, open_low=True)
+        self.threshold = _checks.number("threshold", self.threshold, low=0.0, open_low=True, limit=LARGEST)
         self.sigma = checked_sigma(self.sigma)
         self.bonus = checked_bonus(self.bonus)
 

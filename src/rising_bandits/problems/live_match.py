@@ -20,7 +20,8 @@ import numpy as np
 from rising_bandits.curves import Interpolated, Spread
 from rising_bandits.errors import InputError
 from rising_bandits.problems.matching import Matching
-from rising_bandits.problems.tasks import Family, Task
+from rising_bandits.problems.task import Task
+from rising_bandits.problems.tasks import Family
 
 FORMAT = 1
 HORIZON = 1_000

@@ -14,7 +14,8 @@ from rising_bandits import _checks
 from rising_bandits.curves import Spread
 from rising_bandits.problems import lcdb
 from rising_bandits.problems.groups import Knapsack
-from rising_bandits.problems.tasks import Family, Task
+from rising_bandits.problems.task import Task
+from rising_bandits.problems.tasks import Family
 
 SHARE = 0.25
 """The budget, as a share of the cost of the most accurate classifiers."""

@@ -1,108 +1,31 @@
-"""Tasks: problems with curves and noise, so that they can be simulated. The paper's tasks are built in."""
+"""Tasks by name: those of the paper, families of many tasks, and tasks of the user's own."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import cast
 
-import numpy as np
-import numpy.typing as npt
-
-from rising_bandits import _checks
-from rising_bandits._checks import Floats
-from rising_bandits.curves import Curve, Flat, Gaussian, LateBloomer, Linear, Noise, Noiseless, Scaled
-from rising_bandits.curves.noise import check_noise
+from rising_bandits.curves import Curve, Flat, LateBloomer, Linear, Noiseless, Scaled
 from rising_bandits.errors import InputError
-from rising_bandits.problems.base import Problem
 from rising_bandits.problems.graphs import ShortestPath, SpanningTree
 from rising_bandits.problems.matching import Matching
 from rising_bandits.problems.sets import KMax
+from rising_bandits.problems.task import Task, check_task
 
-
-@dataclass(frozen=True)
-class Task:
-    """A problem that can be simulated: it has a curve for every base arm, a noise model and a horizon.
-
-    Parameters
-    ----------
-    name
-        The name of the task.
-    problem
-        The problem.
-    curves
-        One curve per base arm, in the order of arm numbers.
-    horizon
-        The number of rounds of a simulation, T.
-    noise
-        The noise model of the outcomes.
-    description
-        One line for the user.
-    cascade
-        True for cascading feedback: a round ends at the first outcome of 0, and the arms after it are not played.
-    recorded
-        True if the curves were measured, so that a simulation replays them.
-
-    >>> from rising_bandits.problems import TopK
-    >>> task = Task("mine", TopK(2, 1), (Flat(0.4), Linear(duration=10)), horizon=100)
-    >>> task.means(5).tolist()
-    [0.4, 0.5]
-    """
-
-    name: str
-    problem: Problem
-    curves: tuple[Curve, ...]
-    horizon: int
-    noise: Noise = field(default_factory=lambda: Gaussian(0.01))
-    description: str = ""
-    cascade: bool = False
-    recorded: bool = False
-
-    def __post_init__(self) -> None:
-        if not isinstance(cast(object, self.name), str) or not self.name:
-            raise InputError(f"name must be a text such as 'commute', got {self.name!r}")
-        if not isinstance(cast(object, self.cascade), bool):
-            raise InputError(f"cascade must be True or False, got {self.cascade!r}")
-        if not isinstance(cast(object, self.problem), Problem):
-            raise InputError(f"problem must be a Problem such as ShortestPath(...), got {self.problem!r}")
-        if not isinstance(cast(object, self.curves), Iterable):
-            raise InputError(f"curves must hold one per base arm, {self.problem.n_arms}, got {self.curves!r}")
-        object.__setattr__(self, "curves", tuple(self.curves))
-        _checks.integer("horizon", self.horizon, low=1, limit=10**12)
-        if len(self.curves) != self.problem.n_arms:
-            raise InputError(f"curves must hold one per base arm, {self.problem.n_arms}, got {len(self.curves)}")
-        for curve in self.curves:
-            if not isinstance(curve, Curve):
-                raise InputError(f"curves must be curves such as Flat(0.5), got {curve!r}")
-        check_noise(self.noise, self.problem.n_arms)
-
-    @property
-    def sigma(self) -> float:
-        """The subgaussian constant of the noise, which the paper's policies know."""
-        return self.noise.sigma
-
-    def means(self, n: npt.ArrayLike) -> Floats:
-        """The mean of every arm after a number of plays.
-
-        Parameters
-        ----------
-        n
-            How many plays an arm had before: one number for all arms, or one number per arm.
-        """
-        given = np.asarray(n)
-        if given.dtype.kind not in "iu" or given.shape not in ((), (self.problem.n_arms,)) or given.min() < 0:
-            raise InputError(
-                f"n must be a whole number of plays of at least 0, or {self.problem.n_arms} of them, got {n!r}"
-            )
-        plays = np.broadcast_to(given.astype(np.int64), (self.problem.n_arms,))
-        return np.array([float(curve(count)) for curve, count in zip(self.curves, plays, strict=True)])
-
-    @property
-    def late(self) -> list[int]:
-        """The arms that rise (late bloomers). The other arms are flat (early peakers)."""
-        return [arm for arm, curve in enumerate(self.curves) if curve.settled != 0]
-
+__all__ = [
+    "Family",
+    "Task",
+    "check_task",
+    "families",
+    "get",
+    "grid_edges",
+    "names",
+    "register",
+    "register_family",
+    "shared",
+]
 
 _EASY = LateBloomer(block=250, stop=5_000)
 _COMPLEX = LateBloomer(block=1_000, stop=20_000)
@@ -274,12 +197,6 @@ def families() -> list[Family]:
     ['lcdb-', 'live-', 'identify-', 'imdb-', 'tool-', 'two-', 'drop-']
     """
     return list(_FAMILIES.values())
-
-
-def check_task(task: object) -> None:
-    """Refuse what is not a task."""
-    if not isinstance(task, Task):
-        raise InputError(f"task must be a Task, as in rb.tasks.get('path-easy'), got {task!r}")
 
 
 def register_family(family: Family) -> None:

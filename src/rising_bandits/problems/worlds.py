@@ -14,7 +14,8 @@ from rising_bandits.problems.base import Problem
 from rising_bandits.problems.graphs import ShortestPath
 from rising_bandits.problems.groups import OneOfEach
 from rising_bandits.problems.sets import TopK
-from rising_bandits.problems.tasks import Family, Task
+from rising_bandits.problems.task import Task
+from rising_bandits.problems.tasks import Family
 
 MODELS: dict[str, Curve] = {
     "steady": Flat(0.58),

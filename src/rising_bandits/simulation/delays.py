@@ -27,7 +27,7 @@ _MOST_DELAY = 10**9
 class Geometric:
     """Delays with a geometric distribution: in every round an open report arrives with the same probability.
 
-    Reports overtake each other.
+    So a report may arrive before an older one.
 
     Parameters
     ----------

@@ -166,6 +166,8 @@ def load_ledger(saved: Saved, next_round: int, horizon: int, n_arms: int, max_si
     ledger.totals[:] = saved.array("totals", ledger.totals)
     if not all(np.isfinite(getattr(ledger, name)).all() for name in ("totals", "expected", "realised")):
         raise InputError(f"rewards of {saved.what} must be finite numbers")
+    if (ledger.plays < 0).any() or (ledger.plays[:recorded] > rounds[:recorded, None]).any():
+        raise InputError(f"plays of {saved.what} must be from 0 to the recorded round")
     counts: Ints = saved.row("counts", np.int64)
     if (counts < 1).any() or (counts >= next_round).any() or counts.sum() != next_round - 1:
         raise InputError(f"counts of {saved.what} must add up to the rounds played, {next_round - 1}")

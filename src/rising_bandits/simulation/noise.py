@@ -1,6 +1,6 @@
 """Whether the outcomes of a run contradict the noise that its policy was told.
 
-Outcomes are a function of seed, arm and play, so they are drawn again after the run. The loop does nothing for it.
+Outcomes are a function of seed, arm and play, so they are drawn again after the run. Nothing is added to the loop.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ def checkpoints(horizon: int, extra: Sequence[int] = (), count: int = 200) -> In
     extra
         Further rounds to record.
     count
-        About so many rounds are spread evenly, and as many are spread evenly on a logarithmic axis.
+        About this many rounds are spread evenly, and as many again evenly on a logarithmic axis.
 
     Returns
     -------

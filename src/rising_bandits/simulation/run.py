@@ -9,33 +9,27 @@ from typing import Any, cast
 import numpy as np
 
 from rising_bandits import _checks
-from rising_bandits._compile import compilable
+from rising_bandits._compile import compilable, quietly
 from rising_bandits._machine import prepared
 from rising_bandits.errors import InputError, TooManySuperArmsError
-from rising_bandits.policies import saving
 from rising_bandits.policies.engines.python import PythonEngine
 from rising_bandits.policies.policy import Policy
 from rising_bandits.policies.reference import Oracle
-from rising_bandits.problems.tasks import Task, check_task
+from rising_bandits.problems.task import Task, check_task
 from rising_bandits.simulation.delays import Delay, Delayed, check_delay
 from rising_bandits.simulation.environment import make_environment
 from rising_bandits.simulation.ledger import (
     Ledger,
-    dump_ledger,
-    load_ledger,
     make_ledger,
     super_arm_plays,
     with_space,
 )
 from rising_bandits.simulation.loop import play
 from rising_bandits.simulation.result import Run, checkpoints
+from rising_bandits.simulation.saved import MOST_ROUNDS_SIMULATED, dump_run, load_run
 from rising_bandits.theory.cascade import expects, known
 from rising_bandits.theory.optimum import OptimalConstant, optimal_constant
 
-RUN_VERSION = 3
-"""The format of a saved run. Runs saved in another version cannot be continued."""
-MOST_ROUNDS_SIMULATED = 10**9
-"""The largest horizon of a simulation."""
 PLANNED_ROUNDS = 256
 """How many rounds of first plays are planned at a time."""
 
@@ -166,7 +160,7 @@ class Simulation:
         engine, environment, _, reward, *_ = arguments
         if self.compiled and compilable(engine) and compilable(environment) and compilable(reward):
             return prepared(play, *arguments)
-        return _quietly
+        return quietly(play)
 
     def result(self) -> Run:
         """Return the result of the run.
@@ -218,25 +212,7 @@ class Simulation:
         InputError
             The policy is not a `Policy` of the library.
         """
-        if not isinstance(self.policy, Policy):
-            raise InputError(
-                f"policy must be one of the library's classes for the run to be saved, got {self.policy!r}"
-            )
-        delayed = {"delayed": self._player.state()} if isinstance(self._player, Delayed) else {}
-        return saving.sealed(
-            {
-                **delayed,
-                "version": RUN_VERSION,
-                "task": self.task.name,
-                "horizon": self.horizon,
-                "seed": self.seed,
-                "next_round": self.next_round,
-                "seconds": self.seconds,
-                "plays": saving.encode_array(self._environment.plays),
-                "ledger": dump_ledger(self._ledger),
-                "policy": self.policy.state(),
-            }
-        )
+        return dump_run(self)
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any], task: Task, policy_type: type[Policy]) -> Simulation:
@@ -259,44 +235,7 @@ class Simulation:
         InputError
             The state is damaged, or belongs to another task, policy or version.
         """
-        check_task(task)
-        saved = saving.Saved("state", state)
-        if saved.data.get("version") != RUN_VERSION or saved.data.get("task") != task.name:
-            raise InputError(f"state must be one of task {task.name!r} and version {RUN_VERSION}")
-        if saved.get("checksum") != saving.checksum(saved.data):
-            raise InputError("state is damaged or was edited: its checksum is wrong")
-        with saving.reading("state"):
-            name = saved.part("policy").data.get("policy")
-            given = getattr(policy_type, "__name__", repr(policy_type))
-            if given != name:
-                raise InputError(f"policy_type must be the class {name}, got {given}")
-            policy = policy_type.from_state(saved.part("policy").data, problem=task.problem)
-            horizon = saved.integer("horizon", low=1, high=MOST_ROUNDS_SIMULATED)
-            next_round = saved.integer("next_round", low=1, high=horizon + 1)
-            run = cls(task, policy_type(**policy.parameters()), horizon, saved.integer("seed", low=0, high=2**128))
-            player: Any = policy
-            if "delayed" in saved.data:
-                player = Delayed.from_state(saved.part("delayed"), policy, run.seed, next_round - 1)
-                run._has_engine = False
-            elif policy.round != next_round:
-                raise InputError(f"state holds a policy at round {policy.round} of a run at round {next_round}")
-            if policy.horizon != run.policy.horizon:
-                raise InputError(f"state holds a policy for {policy.horizon} rounds of a run of {run.policy.horizon}")
-            plays = saving.load_plays(saved, task.problem.n_arms)
-            if (plays > next_round - 1).any():
-                raise InputError("state holds more plays of an arm than rounds")
-            oracle = task.problem.oracle
-            run._ledger = load_ledger(saved.part("ledger"), next_round, horizon, oracle.n_arms, oracle.max_size)
-            run._environment.plays[:] = plays
-            run.policy, run._player = policy, player
-            run.next_round, run.seconds = next_round, saved.number("seconds", low=0.0)
-        return run
-
-
-def _quietly(*arguments: Any) -> int:
-    """The loop as plain Python, without NumPy's warnings about infinities, which compiled code does not give either."""
-    with np.errstate(all="ignore"):
-        return play(*arguments)
+        return load_run(cls, state, task, policy_type)
 
 
 def _optimum(task: Task, horizon: int) -> OptimalConstant | None:

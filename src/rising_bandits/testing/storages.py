@@ -21,7 +21,7 @@ def check_storage(make: Callable[[], Storage]) -> None:
     Raises
     ------
     AssertionError
-        It does not; the message says what.
+        The storage breaks the protocol. The message says where.
 
     >>> import tempfile
     >>> from rising_bandits.studies.storage.sql import Storage as SQL

@@ -20,7 +20,7 @@ SCALES = 3
 
 
 class _Log(NamedTuple):
-    """The plays of one arm, or consecutive ones of them, with the confidence level."""
+    """Consecutive plays of one arm, and the confidence level."""
 
     plays: Ints
     outcomes: Floats

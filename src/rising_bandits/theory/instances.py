@@ -265,8 +265,8 @@ fine_grained_a, fine_grained_b = _each(fine_grained)
 def best_constant_is_not_optimal(horizon: int = 120) -> Task:
     """The instance of Theorem 1, on which the best constant super arm is not optimal.
 
-    It is a k-MAX problem with three arms and k = 2. The best constant super arm is (1, 2). To play (2, 3) in the first
-    round and (1, 2) in all others earns 0.3 more.
+    It is a k-MAX problem with three arms and k = 2. The best constant super arm is (1, 2). A policy that plays
+    (2, 3) in the first round and (1, 2) in all others earns 0.3 more.
 
     Parameters
     ----------

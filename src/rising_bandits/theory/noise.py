@@ -2,7 +2,7 @@ r"""A test whether outcomes contradict the noise that a policy was told.
 
 A policy that is told a subgaussian constant :math:`\sigma` trusts it. If outcomes vary more, it can take noise for a
 trend and never play a good arm again. This test looks at falls: outcomes that are smaller than the outcome of the play
-before. An arm that rises falls by noise alone, however steep it rises.
+before. A rising arm falls by noise alone, however steeply it rises.
 
 Let :math:`F_j` be the fall from play :math:`2j-1` to play :math:`2j` of an arm, 0 if it does not fall. These pairs do
 not overlap. The difference of two outcomes is :math:`\sqrt2\,\sigma`-subgaussian, so for
@@ -107,7 +107,7 @@ class Steps:
 
     @property
     def deviation(self) -> float:
-        """The standard deviation of the noise that would make such falls, if it is as often above as below."""
+        """The standard deviation of the noise, estimated from the falls; it assumes noise that is symmetric."""
         return math.sqrt(self.squares / self.pairs) if self.pairs else 0.0
 
     def dump(self) -> list[float | None]:

@@ -16,7 +16,7 @@ from rising_bandits.theory.instances import fine_grained, fine_grained_level, ge
 
 @dataclass(frozen=True)
 class ProofOfTheorem3:
-    """A round of CRUCB of which the paper's proof of Theorem 3 counts less than it costs."""
+    """A round of CRUCB that costs more than the paper's proof of Theorem 3 counts for it."""
 
     task: Task
     """The instance."""
@@ -167,7 +167,7 @@ def best_mixture(horizon: int) -> Mixture:
 
 @dataclass(frozen=True)
 class Spy:
-    """What a policy loses that tries the rising arm in one copy only, where all copies are A or all are B."""
+    """What a policy loses that tries the rising arm in one copy only. All copies are A, or all are B."""
 
     a: float
     """Its regret if all copies are A."""
@@ -178,7 +178,7 @@ class Spy:
 
 
 def spy(horizon: int, c: float, copies: int = 2) -> Spy:
-    """A policy on copies that are all A or all B: it tries one and does what that one teaches with the others.
+    """A policy on copies that are all A or all B. It tries one copy and treats the others as that one shows.
 
     The paper gets the factor L from such copies and calls them independent problems. They are not: one copy tells about
     the others. The factor is right if each copy is A or B by itself.

@@ -26,6 +26,7 @@ import numpy as np
 from rising_bandits._checks import Floats, Ints
 from rising_bandits._compile import compiled
 from rising_bandits.errors import InputError
+from rising_bandits.policies.rules.checking import bounded, check_unplayed
 from rising_bandits.policies.rules.operations import assume, indices, roomy, tick, update
 from rising_bandits.policies.rules.prefix_sums import POINTS, make_sums, push, step_of
 from rising_bandits.policies.rules.terms import AVERAGE, BONUS
@@ -64,8 +65,9 @@ class SinceChange(NamedTuple):
     def check(self) -> None:
         if ((self.since < 0) | (self.since > self.plays)).any():
             raise InputError("state holds more plays since a change than plays")
-        if not np.isfinite(self.sums).all() or np.isnan(self.unplayed).any():
-            raise InputError("state holds sums or indices that are not numbers")
+        check_unplayed(self.unplayed)
+        if not bounded(self.sums):
+            raise InputError("state holds sums that outcomes cannot have")
         total = self.sums[:, POINTS, 0]
         if not ((total >= -1e-6) & (total <= self.since + 1e-6)).all():
             raise InputError("state holds sums of outcomes that its plays cannot have")

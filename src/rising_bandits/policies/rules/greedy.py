@@ -14,6 +14,7 @@ import numpy as np
 
 from rising_bandits._checks import Floats, Ints
 from rising_bandits.errors import InputError
+from rising_bandits.policies.rules.checking import check_unplayed
 from rising_bandits.policies.rules.forced import must_play
 from rising_bandits.policies.rules.operations import assume, indices, roomy, update
 from rising_bandits.policies.rules.terms import AVERAGE, BONUS
@@ -46,8 +47,7 @@ class Greedy(NamedTuple):
             raise InputError("state holds means of more outcomes than plays, or of none")
         if not ((self.total >= -1e-6) & (self.total <= self.counted + 1e-6)).all():
             raise InputError("state holds sums of outcomes that its plays cannot have")
-        if np.isnan(self.unplayed).any():
-            raise InputError("state holds an index of an unplayed arm that is not a number")
+        check_unplayed(self.unplayed)
 
     def terms(self, t: int) -> dict[str, Floats]:
         average = self.total / np.where(self.plays == 0, np.nan, self.counted)

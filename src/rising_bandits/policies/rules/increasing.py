@@ -22,13 +22,14 @@ import numpy as np
 from rising_bandits._checks import Floats, Ints
 from rising_bandits._compile import compiled
 from rising_bandits.errors import InputError
+from rising_bandits.policies.rules.checking import bounded, check_unplayed
 from rising_bandits.policies.rules.operations import assume, indices, roomy, update
 from rising_bandits.policies.rules.rings import Rings, grow, has_room, make_rings, read, write
 from rising_bandits.policies.rules.terms import AVERAGE, BONUS, IMPROVEMENT
 
 
 class Increasing(NamedTuple):
-    """State of the index: plays in all and since the reset, sums since then, and who has converged."""
+    """State of the index: plays in all and since the reset, sums since then, and which units have converged."""
 
     plays: Ints
     since: Ints
@@ -57,8 +58,9 @@ class Increasing(NamedTuple):
             raise InputError("state holds arms that neither rise nor have converged")
         if (self.rings.capacity < np.minimum(self.plays, 2 * self.window)).any():
             raise InputError("state holds buffers that are smaller than its windows")
-        if not np.isfinite(self.sums).all() or np.isnan(self.unplayed).any():
-            raise InputError("state holds sums or indices that are not numbers")
+        check_unplayed(self.unplayed)
+        if not bounded(self.sums):
+            raise InputError("state holds sums that outcomes cannot have")
 
     def terms(self, t: int) -> dict[str, Floats]:
         parts = np.full((3, self.plays.size), np.nan)

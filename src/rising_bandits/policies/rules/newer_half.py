@@ -1,4 +1,4 @@
-r"""The mean of the newer half of a unit's outcomes, with a bonus for what the mean does not know.
+r"""The mean of the newer half of a unit's outcomes, with a bonus for the uncertainty of that mean.
 
 For a unit with :math:`N` plays and :math:`w = \max(1, \lfloor N/2 \rfloor)`, the index is
 
@@ -20,6 +20,7 @@ import numpy as np
 from rising_bandits._checks import Floats, Ints
 from rising_bandits._compile import compiled
 from rising_bandits.errors import InputError
+from rising_bandits.policies.rules.checking import bounded, check_unplayed
 from rising_bandits.policies.rules.operations import assume, indices, roomy, update
 from rising_bandits.policies.rules.rings import Rings, has_room, make_rings
 from rising_bandits.policies.rules.terms import AVERAGE, BONUS
@@ -56,10 +57,11 @@ class NewerHalfUCB(NamedTuple):
 
     def check(self) -> None:
         check_windows(self.plays, self.total, self.rings, 1, HALF)
-        if np.isnan(self.unplayed).any() or not np.isfinite(self.last).all():
-            raise InputError("state holds outcomes or indices that are not numbers")
-        if not np.isfinite(self.noise).all() or self.noise[0] < 0.0 or self.noise[1] <= 0.0:
-            raise InputError("state holds a measure of noise that is not a finite number of at least 0")
+        check_unplayed(self.unplayed)
+        if not ((self.last >= 0.0) & (self.last <= 1.0)).all():
+            raise InputError("state holds outcomes outside [0, 1]")
+        if not bounded(self.noise) or self.noise[0] < 0.0 or self.noise[1] < 1.0:
+            raise InputError("state holds a measure of noise that outcomes cannot have")
 
     def terms(self, t: int) -> dict[str, Floats]:
         plays = np.where(self.plays == 0, np.nan, self.plays)

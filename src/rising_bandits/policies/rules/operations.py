@@ -28,7 +28,7 @@ def assume(state: Any, unit: int, value: float) -> None:
 
 @optional_operation
 def tick(state: Any) -> None:
-    """A round is over. It is called once a round, before `update`, for rules that count rounds."""
+    """Count a round. It is called once a round, before `update`."""
 
 
 @operation

@@ -20,6 +20,7 @@ import numpy as np
 
 from rising_bandits._checks import Floats, Ints
 from rising_bandits.errors import InputError
+from rising_bandits.policies.rules.checking import check_totals, check_unplayed
 from rising_bandits.policies.rules.operations import assume, indices, roomy, update
 from rising_bandits.policies.rules.rings import Rings, grow, has_room, make_rings, read, write
 from rising_bandits.policies.rules.terms import AVERAGE, BONUS, IMPROVEMENT
@@ -55,8 +56,8 @@ class Program(NamedTuple):
             raise InputError("state holds buffers that are smaller than its windows")
         if not ((self.total >= -1e-6) & (self.total <= held + 1e-6)).all() or not (np.abs(self.rise) <= 1.0).all():
             raise InputError("state holds sums or slopes of outcomes that its windows cannot have")
-        if np.isnan(self.unplayed).any():
-            raise InputError("state holds an index of an unplayed arm that is not a number")
+        check_totals(self.total, self.rings, self.plays, held)
+        check_unplayed(self.unplayed)
 
     def terms(self, t: int) -> dict[str, Floats]:
         known = self.plays >= QUARTER

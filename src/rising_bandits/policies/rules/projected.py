@@ -65,8 +65,10 @@ class Projected(NamedTuple):
         return False
 
     def check(self) -> None:
-        if ((self.counted < 0) | (self.counted > self.plays)).any():
-            raise InputError("state holds lines through more outcomes than plays")
+        most = np.minimum(self.plays, self.forced) if self.forced > 0 else self.plays
+        least = 0 if self.forced > 0 else self.plays
+        if not ((self.counted >= least) & (self.counted <= most)).all():
+            raise InputError("state holds lines through more or fewer outcomes than its plays call for")
         check_lines(self, self.counted)
 
     def terms(self, t: int) -> dict[str, Floats]:

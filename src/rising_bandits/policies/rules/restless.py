@@ -25,6 +25,7 @@ import numpy as np
 from rising_bandits._checks import Floats, Ints
 from rising_bandits._compile import compiled
 from rising_bandits.errors import InputError
+from rising_bandits.policies.rules.checking import bounded, check_unplayed
 from rising_bandits.policies.rules.operations import assume, indices, roomy, tick, update
 from rising_bandits.policies.rules.rings import Rings, grow, has_room, make_rings, read, write
 from rising_bandits.policies.rules.rising import window_of
@@ -71,8 +72,9 @@ class Restless(NamedTuple):
         needed = np.minimum(self.plays, 2 * self.window + 1)
         if (self.rings.capacity < needed).any() or (self.times.capacity < needed).any():
             raise InputError("state holds buffers that are smaller than its windows")
-        if not np.isfinite(self.sums).all() or np.isnan(self.unplayed).any():
-            raise InputError("state holds sums or indices that are not numbers")
+        check_unplayed(self.unplayed)
+        if not bounded(self.sums):
+            raise InputError("state holds sums that outcomes cannot have")
         if not 0 <= self.clock[0] <= 2**40:
             raise InputError(f"state holds an impossible number of rounds, {self.clock[0]}")
 

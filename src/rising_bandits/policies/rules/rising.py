@@ -27,6 +27,7 @@ import numpy as np
 from rising_bandits._checks import Floats, Ints
 from rising_bandits._compile import compiled
 from rising_bandits.errors import InputError
+from rising_bandits.policies.rules.checking import bounded
 from rising_bandits.policies.rules.operations import assume, indices, roomy, update
 from rising_bandits.policies.rules.rings import Rings, grow, has_room, make_rings
 from rising_bandits.policies.rules.terms import AVERAGE, BONUS, IMPROVEMENT
@@ -76,10 +77,10 @@ def check_lines(rule: Any, plays: Ints) -> None:
 
 
 def check_coefficients(plays: Ints, level: Floats, *others: Floats) -> None:
-    """Refuse coefficients that are not finite. Only units with fewer than two plays may have an infinite level."""
-    finite = np.isfinite(level) | ((plays < 2) & np.isposinf(level))
-    if not finite.all() or not all(np.isfinite(other).all() for other in others):
-        raise InputError("state holds coefficients that are not finite numbers")
+    """Refuse coefficients beyond any use. Only units with fewer than two plays may have an infinite level."""
+    infinite = (plays < 2) & np.isposinf(level)
+    if not bounded(np.where(infinite, 0.0, level), *others):
+        raise InputError("state holds coefficients that outcomes cannot have")
 
 
 def rising_terms(rule: Any, average: Floats, t: int) -> dict[str, Floats]:

@@ -20,6 +20,7 @@ import numpy as np
 from rising_bandits._checks import Floats, Ints
 from rising_bandits._compile import compiled
 from rising_bandits.errors import InputError
+from rising_bandits.policies.rules.checking import check_totals, check_unplayed
 from rising_bandits.policies.rules.forced import must_play
 from rising_bandits.policies.rules.operations import assume, indices, roomy, update
 from rising_bandits.policies.rules.rings import Rings, grow, has_room, make_rings, read, write
@@ -50,8 +51,7 @@ class WindowUCB(NamedTuple):
 
     def check(self) -> None:
         check_windows(self.plays, self.total, self.rings, self.window, self.share)
-        if np.isnan(self.unplayed).any():
-            raise InputError("state holds an index of an unplayed arm that is not a number")
+        check_unplayed(self.unplayed)
 
     def terms(self, t: int) -> dict[str, Floats]:
         plays = np.where(self.plays == 0, np.nan, self.plays)
@@ -87,10 +87,12 @@ class WindowTS(NamedTuple):
 def check_windows(plays: Ints, total: Floats, rings: Rings, window: int, share: float) -> None:
     """Refuse a state whose buffers or sums do not fit its windows."""
     held = _all_held(window, share, plays)
-    if (window != ALL_PLAYS or share > 0.0) and (rings.capacity < held).any():
-        raise InputError("state holds buffers that are smaller than its windows")
     if not ((total >= -1e-6) & (total <= held + 1e-6)).all():
         raise InputError("state holds sums of outcomes that its windows cannot have")
+    if window != ALL_PLAYS or share > 0.0:
+        if (rings.capacity < held).any():
+            raise InputError("state holds buffers that are smaller than its windows")
+        check_totals(total, rings, plays, held)
 
 
 def _recent(plays: Ints, total: Floats, window: int, share: float) -> Floats:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import zlib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from rising_bandits import _checks
 from rising_bandits.errors import InputError, RisingBanditsError
 from rising_bandits.policies import saving
 from rising_bandits.policies.policy import Policy
@@ -80,23 +82,57 @@ def _load(text: bytes, kind: Callable[[str], type[Policy]], resolve: Resolve, se
     arms = Arms(resolve(data["problem"]), data["problem"])
     # Snapshots of older versions have no settings: they could not change.
     settings = settings.changed(data["settings"]) if "settings" in data else settings
+    for _, share in settings.least:
+        _checks.number("least of a snapshot", share, low=0.0, high=1.0, open_low=True)
     policy = kind(settings.policy).from_state(data["policy"], arms.problem)
     labels = [_label(label) for label in data["labels"]]
+    known = set(_keys("keys", data["problem"]["keys"], len(labels)))
+    if len(known) != len(arms.keys) or len(known) != arms.problem.n_arms:
+        raise InputError("its arms must have a key each, all different")
     fold = Fold(Learned(policy, arms), labels, resolve, settings)
     fold.rescaled = settings.scale if data.get("rescaled") else None
-    fold.seq, fold.decisions = data["seq"], data["decisions"]
-    fold.changed, fold.unlisted = fold.seq, data["unlisted"]
+    fold.seq, fold.decisions = _whole("seq", data["seq"], low=1), _whole("decisions", data["decisions"])
+    fold.changed, fold.unlisted = fold.seq, _whole("unlisted", data["unlisted"])
     # Older snapshots lack these two.
-    fold.at, fold.digest = data.get("at", 0.0), data.get("digest")
+    fold.at, fold.digest = _time("at", data.get("at", 0.0)), data.get("digest")
     fold.tally, fold.watch = Tally.load(data["tally"]), Watch.load(data["watch"])
-    fold.own, fold.used = data.get("own", fold.decisions), dict(data.get("used", ()))
-    fold.clipped = Counter(dict(data.get("clipped", ())))
-    fold.retired, fold.began = set(data["retired"]), dict(data["began"])
-    fold.keys = {str(key): (int(first), int(count)) for key, first, count in data.get("keys", ())}
+    fold.own, fold.used = _whole("own", data.get("own", fold.decisions)), _counts("used", data.get("used", ()))
+    fold.clipped = Counter(_counts("clipped", data.get("clipped", ())))
+    fold.retired, fold.began = set(_keys("retired", data["retired"], len(labels))), _counts("began", data["began"])
+    fold.keys = {str(key): (_whole("keys", first), _whole("keys", count)) for key, first, count in data.get("keys", ())}
     for saved in data["window"]:
-        fold._push(_from(saved))
-    fold.arms_since = data["arms_since"]
+        fold._push(_from(saved, len(labels)))
+    fold.arms_since = _whole("arms_since", data["arms_since"])
     return fold
+
+
+def _whole(name: str, value: object, *, low: int = 0) -> int:
+    """A whole number that a database can hold."""
+    return _checks.integer(f"{name} of a snapshot", value, low=low, high=2**62)
+
+
+def _time(name: str, value: object) -> float:
+    """A time in seconds since 1970."""
+    return _checks.number(f"{name} of a snapshot", value, low=-1e12, high=1e12)
+
+
+def _counts(name: str, pairs: Iterable[tuple[object, object]]) -> dict[int, int]:
+    """A count for each of some keys."""
+    return {_whole(name, key): _whole(name, count) for key, count in pairs}
+
+
+def _keys(name: str, values: Iterable[object], count: int) -> tuple[int, ...]:
+    """Keys of arms, of which there are ``count``."""
+    return tuple(_checks.integer(f"{name} of a snapshot", key, low=0, high=count - 1) for key in values)
+
+
+def _outcomes(
+    pairs: Iterable[tuple[object, object]], count: int, *, low: float = -math.inf, high: float = math.inf
+) -> dict[int, float]:
+    """An outcome for each of some keys."""
+    found = dict(pairs)
+    numbers = [_checks.number("an outcome of a snapshot", one, low=low, high=high) for one in found.values()]
+    return dict(zip(_keys("outcomes", found, count), numbers, strict=True))
 
 
 def _entry(entry: Entry) -> dict[str, Any]:
@@ -119,13 +155,19 @@ def _entry(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _from(data: dict[str, Any]) -> Entry:
-    """The inverse of `_entry`."""
-    entry = Entry(data["seq"], data["decision"], tuple(data["arms"]), data["asked_at"])
-    entry.values = None if data["values"] is None else dict(data["values"])
-    entry.told, entry.told_at = [dict(told) for told in data["told"]], data["told_at"]
-    entry.closed, entry.rounds, entry.late = data["closed"], data["rounds"], data["late"]
-    entry.past = tuple(data["past"])
-    entry.by, entry.meta = data.get("by", ""), data.get("meta")
+def _from(data: dict[str, Any], count: int) -> Entry:
+    """The inverse of `_entry`, for a study that has had so many arms."""
+    entry = Entry(
+        _whole("seq", data["seq"]),
+        _whole("decision", data["decision"]),
+        _keys("arms", data["arms"], count),
+        _time("asked_at", data["asked_at"]),
+    )
+    entry.values = None if data["values"] is None else _outcomes(data["values"], count, low=0.0, high=1.0)
+    entry.told = [_outcomes(told, count) for told in data["told"]]
+    entry.told_at = [_time("told_at", at) for at in data["told_at"]]
+    entry.closed, entry.rounds = bool(data["closed"]), _checks.integer("rounds", data["rounds"], low=0, high=10**12)
+    entry.late, entry.past = _whole("late", data["late"]), _keys("past", data["past"], count)
+    entry.by, entry.meta = str(data.get("by", "")), data.get("meta")
     entry.control = None if data["control"] is None else Event(*data["control"])
     return entry

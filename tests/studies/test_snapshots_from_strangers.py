@@ -1,0 +1,109 @@
+"""Snapshots are read as if a stranger had written them: whatever is edited, the study goes on."""
+
+from __future__ import annotations
+
+import copy
+import json
+import shutil
+import sqlite3
+import zlib
+
+import numpy as np
+import pytest
+
+import rising_bandits as rb
+from rising_bandits.policies.saving import sealed
+from rising_bandits.studies.log import log
+
+EDITS = (
+    -1,
+    0,
+    2**31,
+    2**63,
+    10**30,
+    1.5,
+    float("nan"),
+    float("inf"),
+    True,
+    None,
+    "x",
+    "\ud800",
+    [],
+    {},
+    [[]],
+    [[0, 0]],
+)
+
+
+def leaves(value, path=()):
+    """Every place of a snapshot; of long lists the first and the last entry."""
+    yield path
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield from leaves(part, (*path, key))
+    elif isinstance(value, list):
+        for place in sorted({0, len(value) - 1} if value else ()):
+            yield from leaves(value[place], (*path, place))
+
+
+def put(data, path, value):
+    changed = copy.deepcopy(data)
+    at = changed
+    for key in path[:-1]:
+        at = at[key]
+    at[path[-1]] = value
+    return changed
+
+
+@pytest.fixture
+def database(tmp_path, monkeypatch):
+    """The file of a study with a snapshot and a window of open decisions, and the snapshot's content."""
+    monkeypatch.setattr(log, "SNAPSHOT_EVENTS", 20)
+    path = tmp_path / "whole.db"
+    study = rb.studies.create(
+        "r", rb.problems.TopK(list("abcd"), k=2), rb.CRUCB(sigma=0.1), storage=f"sqlite:///{path}"
+    )
+    rng = np.random.default_rng(0)
+    waiting = []
+    for turn in range(60):
+        waiting.append(study.ask())
+        if turn % 3:
+            decision = waiting.pop(int(rng.integers(len(waiting))))
+            study.tell(decision.id, {arm: rng.random() for arm in decision.super_arm})
+    study.close()
+    with sqlite3.connect(path) as connection:
+        (body,) = connection.execute("SELECT body FROM rising_snapshots ORDER BY seq DESC").fetchone()
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    return path, json.loads(zlib.decompress(body))
+
+
+def test_a_study_goes_on_whatever_its_snapshot_says(database, tmp_path):
+    path, data = database
+    parts = {part[0] for part in leaves(data) if part}
+    assert {"seq", "at", "digest", "labels", "window", "tally", "watch", "policy"} <= parts
+    # States of policies have a fuzzer of their own.
+    places = [place for place in leaves(data) if place and place[0] != "policy"] + [("policy",)]
+    rng = np.random.default_rng(1)
+    tried = 0
+    for place in places:
+        for edit in rng.permutation(len(EDITS))[:2]:
+            changed = put(data, place, EDITS[edit])
+            if isinstance(changed["policy"], dict):
+                changed["policy"] = sealed(changed["policy"])
+            file = tmp_path / "edited.db"
+            for end in ("", "-wal", "-shm"):
+                file.with_name(file.name + end).unlink(missing_ok=True)
+            shutil.copyfile(path, file)
+            with sqlite3.connect(file) as connection:
+                connection.execute(
+                    "UPDATE rising_snapshots SET body = ?", (zlib.compress(json.dumps(changed).encode()),)
+                )
+            connection.close()
+            study = rb.studies.open("r", storage=f"sqlite:///{file}")
+            for _ in range(2):
+                decision = study.ask()
+                study.tell(decision.id, dict.fromkeys(decision.super_arm, 0.5))
+            study.close()
+            tried += 1
+    assert tried > 200
