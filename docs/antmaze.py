@@ -134,7 +134,7 @@ def replay() -> None:
         text = json.dumps({"rows": rows}, indent=1)
         (DATA / "antmaze-replay.json").write_text(f"{text}\n", encoding="utf-8")
         for maze in ("easy", "complex"):
-            shutil.copy(made / f"regret-antmaze-{maze}.png", IMAGES / f"antmaze-replayed-{maze}.png")
+            shutil.copy(made / "_figures" / f"regret-antmaze-{maze}.png", IMAGES / f"antmaze-replayed-{maze}.png")
 
 
 def main(arguments: list[str]) -> None:

@@ -129,9 +129,14 @@ def concentration() -> Records:
     ]
 
 
+def _lost_everywhere() -> Records:
+    """What every policy loses on every world of ``bench/decisions.py``."""
+    return list(json.loads((DATA / "decisions.json").read_text(encoding="utf-8"))["worlds"])
+
+
 def _lost(*worlds: str) -> Records:
     """What every policy loses on some worlds, the best policy of the first one first."""
-    rows = json.loads((DATA / "decisions.json").read_text(encoding="utf-8"))["worlds"]
+    rows = _lost_everywhere()
     first = {row["policy"]: row["lost"] for row in rows if row["world"] == worlds[0]}
     order = sorted(dict.fromkeys(row["policy"] for row in rows), key=lambda policy: first.get(policy, math.inf))
     found = {(row["world"], row["policy"]): row["lost"] for row in rows}

@@ -106,8 +106,10 @@ def test_the_examples_say_what_their_files_say():
     assert set(ranked("crowdsourcing", 100_000)[:2]) == {"Foresight", "HorizonCRUCB"}
     assert ranked("crowdsourcing", 100_000)[2] == "CRUCB"
     assert ranked("planning", 2_000)[:2] == ["best so far", "Foresight"]
-    assert ranked("planning", 20_000)[:4] == ["CRUCB", "HorizonCRUCB", "round robin", "Foresight"]
-    assert ranked("routing", 10_000)[:2] == ["HorizonCRUCB", "Foresight"]
+    assert ranked("planning", 20_000)[0] == "CRUCB"
+    assert set(ranked("planning", 20_000)[1:3]) == {"Foresight", "HorizonCRUCB"}
+    assert ranked("planning", 20_000)[3] == "round robin"
+    assert set(ranked("routing", 10_000)[:2]) == {"Foresight", "HorizonCRUCB"}
     assert set(ranked("routing", 200_000)[:2]) == {"Foresight", "HorizonCRUCB"}
 
 
@@ -162,17 +164,19 @@ def test_the_guide_to_policies_says_what_its_files_say(tables):
     for rounds in (200, 1_000, 5_000):
         world = f"lcdb, {rounds} rounds"
         assert 0.4 < lost[world, "foresight"] / lost[world, "horizon-crucb"] < 0.67
-    assert least("tool-chain") == "sw-cucb"
-    assert least("tool-chain@30000") == "foresight"
-    assert least("antmaze-complex") == "newer-half"
+    assert least("lcdb, 200 rounds") == "recent-mean"
+    for world in ("lcdb, 1000 rounds", "lcdb, 5000 rounds", "tool-chain", "tool-chain@30000", "antmaze-complex"):
+        assert least(world) == "foresight"
     assert least("drop-rising") == least("drop-chain") == "sw-cucb"
     shares = {
         (row["group"], row["policy"]): row["mean"]
         for row in json.loads((DATA / "tasks.json").read_text(encoding="utf-8"))["groups"]
     }
-    # "On the paper's tasks no more", and "HorizonCRUCB does" see the straight rise of metelli-2.
+    # "On the paper's tasks no more" except k-max, and "HorizonCRUCB does" see the straight rise of metelli-2.
     papers = [group for group, policy in shares if policy == "crucb" and not group.startswith("metelli")]
-    assert all(shares[group, "foresight"] <= shares[group, "horizon-crucb"] for group in papers)
+    worse = {group for group in papers if shares[group, "foresight"] > shares[group, "horizon-crucb"]}
+    assert worse == {"k-max"}
+    assert shares["k-max", "foresight"] < 1e-4
     assert shares["metelli-2", "horizon-crucb"] < 0.1 < 0.5 < shares["metelli-2", "foresight"]
     # "Thompson sampling and the mean of the newer half lose less" on flat arms.
     flat = {

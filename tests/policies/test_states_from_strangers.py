@@ -85,16 +85,14 @@ def tried(kind, state):
             arms = policy.select()
             assert policy.problem.oracle.is_feasible(arms)
             policy.observe(arms, [0.5] * len(arms))
-        # HorizonCRUCB believes plays that its sums do not have, and then saves a state that it refuses.
-        if kind is not rb.HorizonCRUCB:
-            assert not np.isnan(policy.indices()).any()
-            kind.from_state(policy.state(), policy.problem)
+        assert not np.isnan(policy.indices()).any()
+        kind.from_state(policy.state(), policy.problem)
     return False
 
 
 RIVALS = [
     *("cts", "epsilon-greedy", "newer-half", "r-less-ucb", "probe-and-commit", "glr-cucb", "ti-ucb", "r-sr"),
-    *("cure-ucb", "program-crucb", "rising-ts", "recent-mean", "escb"),
+    *("cure-ucb", "program-crucb", "rising-ts", "recent-mean", "escb", "foresight"),
 ]
 """One policy for each of their rules, and more where parameters matter."""
 

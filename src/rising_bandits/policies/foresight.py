@@ -97,8 +97,8 @@ class Foresight(BaseArmPolicy):
 
     def __post_init__(self) -> None:
         self.budget = _checks.number("budget", self.budget, low=0.0, high=1.0)
-        self.bonus = _checks.number("bonus", self.bonus, low=0.0)
-        self.luck = _checks.number("luck", self.luck, low=0.0)
+        self.bonus = _checks.number("bonus", self.bonus, low=0.0, limit=1e9)
+        self.luck = _checks.number("luck", self.luck, low=0.0, limit=1e9)
         if self.ahead is not None:
             self.ahead = _checks.integer("ahead", self.ahead, low=1, limit=10**12)
 

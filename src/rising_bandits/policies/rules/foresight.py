@@ -10,6 +10,7 @@ import numpy as np
 from rising_bandits._checks import Floats, Ints
 from rising_bandits._compile import compiled
 from rising_bandits.errors import InputError
+from rising_bandits.policies.rules.checking import bounded, check_lines, check_sums
 from rising_bandits.policies.rules.horizon import clock, least_bound, recent_mean
 from rising_bandits.policies.rules.operations import assume, indices, roomy, tick, update
 from rising_bandits.policies.rules.prefix_sums import fit_windows, newer_half, push, step_of
@@ -40,6 +41,8 @@ NEWS = 1.05
 # Before the first play: mean and deviation of levels and of rises, and how many arms this belief is worth.
 LEVELS, RISES = (0.5, 0.5), (0.2, 0.3)
 WORTH_SHAPES, WORTH_LEVELS, WORTH_RISES = 1.0, 2.0, 1.0
+MOST_ROUNDS, FARTHEST = 2.0**52, 1e6
+"""The most rounds of a saved state, and the largest level, rise or logarithm of a weight."""
 SURE = 8.0
 """After this many plays an arm counts in full for the shapes of the others."""
 # The places in `spent`.
@@ -112,38 +115,42 @@ class Foresee(NamedTuple):
         return frozenset({"waiting"})
 
     def check(self) -> None:
-        arrays = (
-            self.sums,
-            self.totals,
-            self.prefix,
-            self.lines,
-            self.last,
-            self.told,
-            self.pool,
-            self.prior,
-            self.jumps,
-            self.waiting,
-            self.mean,
-        )
-        if not all(np.isfinite(part).all() for part in (*arrays, self.noise, self.spent)):
-            raise InputError("state holds sums, lines or beliefs that are not finite numbers")
+        arrays = (self.sums, self.totals, self.prefix, self.told, self.pool, self.prior, self.noise, self.spent)
+        if not bounded(*arrays, self.jumps, self.waiting, self.last, self.mean):
+            raise InputError("state holds sums or beliefs that are not finite numbers")
         if np.isnan(self.value).any() or np.isnan(self.hope).any() or (self.stamp < -1).any():
             raise InputError("state holds indices that are not numbers")
-        if (self.noise < 0.0).any() or self.noise[2] == 0.0 or (self.totals[:, [0, 2]] < 0.0).any():
-            raise InputError("state holds a measure of noise or a count below 0")
-        if (
-            (self.totals[:, 2] > self.plays).any()
-            or (self.spent < 0.0).any()
-            or (np.minimum(self.jumps, self.waiting) < 0.0).any()
-        ):
-            raise InputError("state holds more outcomes than plays, or a cost below 0")
-        if (self.lines[..., 2] < 0.0).any() or ((self.lines[..., 2] > 0.0) & (self.lines[..., 2] < 2.0)).any():
-            raise InputError("state holds lines through fewer than two plays")
+        if (self.noise < 0.0).any() or self.noise[2] == 0.0 or not bounded(self.noise / self.noise[2]):
+            raise InputError("state holds a measure of noise below 0")
+        if not all(((part >= 0.0) & (part <= 1.0)).all() for part in (self.last, self.mean, self.spent[[TOP]])):
+            raise InputError("state holds outcomes outside 0 to 1")
+        plays = self.plays[:, None]
+        counts = (self.totals, self.sums.reshape(plays.size, -1), self.jumps[:, None], self.waiting[:, None])
+        if any(((part < 0.0) | (part > plays * (1.0 + 1e-9))).any() for part in counts):
+            raise InputError("state holds sums that its plays cannot have")
+        if (self.spent < 0.0).any() or self.spent[ROUNDS] > MOST_ROUNDS or self.spent[COUNT] > MEMORY:
+            raise InputError("state holds a cost or a count that plays could not lead to")
+        check_sums(self.prefix, self.plays)
+        check_lines(self.lines, self.plays, self.totals[:, 2])
+        self._check_beliefs()
+
+    def _check_beliefs(self) -> None:
+        """Refuse what no units could have told, and a belief that does not follow from what they told."""
         count = self.shapes.shape[0]
-        if (self.prior[[count + 2, count + 4]] <= 0.0).any() or (self.prior[: count + 1] > 1e-9).any():
-            raise InputError("state holds a belief with a variance of 0 or a weight above 1")
+        rest = count + 1
         if not ((self.shapes > 0.0) & (self.shapes < 1e9)).all():
             raise InputError("state holds shapes that are not curves")
+        variances, weights = self.prior[[rest + 1, rest + 3]], self.prior[:rest]
+        if (variances < 1e-7).any() or (weights > 1e-9).any() or (np.abs(self.prior) > FARTHEST).any():
+            raise InputError("state holds a belief with a variance near 0 or a weight outside 0 to 1")
+        shares, level, rise = self.told[:, : rest + 3], self.told[:, rest + 3], self.told[:, rest + 4]
+        if ((shares < 0.0) | (shares > 1.0 + 1e-9)).any() or (np.abs(self.told) > FARTHEST).any():
+            raise InputError("state holds a weight outside 0 to 1")
+        tells, sure, known = self.told[:, rest], self.told[:, rest + 1], self.told[:, rest + 2]
+        moments = (tells, sure, known, tells * level, tells * level**2, known * rise, known * rise**2)
+        pool = np.array([*(sure @ self.told[:, :rest]), *(part.sum() for part in moments)])
+        if not np.allclose(pool, self.pool, rtol=1e-6, atol=1e-6 * (1.0 + np.abs(self.told).max()) ** 2):
+            raise InputError("state holds sums over units that are not what the units told")
 
     def terms(self, t: int) -> dict[str, Floats]:
         """The recent average, the forecast beyond it, and what hope adds in a round that explores."""

@@ -10,6 +10,7 @@ import numpy as np
 from rising_bandits._checks import Floats, Ints
 from rising_bandits._compile import compiled
 from rising_bandits.errors import InputError
+from rising_bandits.policies.rules.checking import bounded, check_lines, check_sums
 from rising_bandits.policies.rules.decay import mean_outlook, mean_rise
 from rising_bandits.policies.rules.operations import assume, indices, roomy, update
 from rising_bandits.policies.rules.prefix_sums import fit_windows, push, step_of
@@ -59,12 +60,14 @@ class Outlook(NamedTuple):
     def check(self) -> None:
         short = self.plays < 2
         known = np.isfinite(self.value) | (short & np.isposinf(self.value)) | (~short & (self.stamp < 0))
-        if not known.all() or not all(np.isfinite(part).all() for part in (self.sums, self.lines, self.last)):
+        if not known.all() or not all(np.isfinite(part).all() for part in (self.sums, self.lines)):
             raise InputError("state holds sums, lines or indices that are not finite numbers")
-        if not np.isfinite(self.noise).all() or (self.noise < 0.0).any() or self.noise[2] == 0.0:
+        if not bounded(self.noise) or (self.noise < 0.0).any() or self.noise[2] == 0.0:
             raise InputError("state holds a measure of noise that is not a finite number of at least 0")
-        if (self.lines[..., 2] < 0.0).any() or ((self.lines[..., 2] > 0.0) & (self.lines[..., 2] < 2.0)).any():
-            raise InputError("state holds lines through fewer than two plays")
+        if not ((self.last >= 0.0) & (self.last <= 1.0)).all():
+            raise InputError("state holds outcomes outside 0 to 1")
+        check_sums(self.sums, self.plays)
+        check_lines(self.lines, self.plays, self.plays / 16)
 
     def terms(self, t: int) -> dict[str, Floats]:
         average, calm, index = outlook_terms(self, t)
