@@ -174,16 +174,6 @@ def test_names_in_figures_are_not_python():
     assert plots.title("mine:Cure(shape='round', warm_up=True)") == "Cure (shape round, warm up)"
 
 
-def test_labels_of_points_that_are_close_stand_apart():
-    points = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [2.0, 2.0], [60.0, 5.0]])
-    places = style.apart(points, gap=10.0)
-    every = np.concatenate([places, points])
-    for place, label in enumerate(places):
-        away = np.hypot(*(every - label).T)
-        assert np.delete(away, place).min() > 9.0
-        assert np.hypot(*(label - points[place])) < 40.0
-
-
 def test_a_policy_keeps_its_own_colour_beside_others():
     labels = ["cucb", "r-sr", "r-ucbe", "horizon-crucb", "crucb"]
     found = looks(labels)

@@ -287,7 +287,7 @@ def test_the_report_is_one_file_with_everything_in_it(small):
         assert claim.evidence.split(";")[0].split("(")[0][:20] in page.replace("&#x27;", "'")
     for words in ("rising-bandits test", "cores", "numpy", "prefers-color-scheme:dark", "@media print", "ICLR"):
         assert words in page
-    assert json.loads((folder / "settings.json").read_text())["runs"]
+    assert json.loads((folder / "_settings.json").read_text())["runs"]
     with (folder / "claims.csv").open(encoding="utf-8") as file:
         assert [row["claim"] for row in csv.DictReader(file)] == [claim.text for _, claim in result.claims]
 

@@ -433,7 +433,7 @@ def test_the_commands_around_results(run, tmp_path, capsys):
     arguments = ["--map", tmp_path / "x.json", "--policy", "sw-cucb", "--seeds", "2", "--out", tmp_path / "again"]
     assert run("antmaze", "replay", *arguments, "--json") == 0
     said = json.loads(capsys.readouterr().out)
-    assert str(tmp_path / "again" / "regret-x.png") in said["figures"]
+    assert str(tmp_path / "again" / "_figures" / "regret-x.png") in said["figures"]
     (row,) = said["rows"]
     assert (row["runs"], row["horizon"]) == (2, 2000)
     task = recorded.from_file(str(tmp_path / "x.json"))
@@ -514,7 +514,7 @@ def test_the_command_replays_and_says_so(run, tmp_path, capsys):
     shown = json.loads(capsys.readouterr().out)
     assert {row["policy"] for row in shown["rows"]} == {"oracle", "sw-cucb"}
     for name in ("regret", "recording"):
-        assert "replayed" in (tmp_path / f"{name}-antmaze-easy.svg").read_text()
+        assert "replayed" in (tmp_path / "_figures" / f"{name}-antmaze-easy.svg").read_text()
     assert "measured means" in rb.plots.plot_recording("lcdb-3@200", tmp_path / "lcdb.png")[1].read_text()
 
 

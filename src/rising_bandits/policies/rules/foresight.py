@@ -156,8 +156,10 @@ class Foresee(NamedTuple):
         """The recent average, the forecast beyond it, and what hope adds in a round that explores."""
         parts = np.full((3, self.plays.size), np.nan)
         now, explores = _now(self, t), _explores(self)
+        # The state holds the work space too, and asking must not change it.
+        calm = self._replace(work=self.work.copy())
         for unit in np.flatnonzero(self.plays > 0).tolist():
-            value, hope = _evaluate(self, unit, now)
+            value, hope = _evaluate(calm, unit, now)
             average = float(self.mean[unit])
             parts[:, unit] = average, value - average, (hope - value if explores else 0.0)
         return {AVERAGE: parts[0], IMPROVEMENT: parts[1], BONUS: parts[2]}

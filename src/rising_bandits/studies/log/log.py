@@ -184,7 +184,7 @@ class Log:
         """The state after all events in the storage. New events, of any process, are read and applied."""
         try:
             if self._fold is None:
-                self._fold = self._load(reader)
+                self._fold = self._loaded(reader)
             fold = self._fold
             self._apply(fold, reader.later(self.number, fold.seq, digest=fold.digest))
             if fold.stale:
@@ -319,6 +319,19 @@ class Log:
     def adopt(self, fold: Fold) -> None:
         """Use this fold as the present state, so that the log need not be read again."""
         self._fold = fold
+
+    def _loaded(self, reader: Reader) -> Fold:
+        """The state from the newest snapshot and the events after it; if these do not fit, the state after event 1."""
+        fold = self._load(reader)
+        if fold.seq > 1:
+            try:
+                self._apply(fold, reader.later(self.number, fold.seq, digest=fold.digest))
+            except StorageError as error:
+                # The log alone suffices. If it is damaged itself, reading it says so.
+                _LOGGER.warning("a snapshot of study %r does not fit its log, which is read: %s", self.name, error)
+                self._unreadable = True
+                return self._start(next(reader.later(self.number, 0, 1)))
+        return fold
 
     def _load(self, reader: Reader, upto: int | None = None) -> Fold:
         """The state at the newest snapshot (not after ``upto``), or after the first event if there is no snapshot."""
