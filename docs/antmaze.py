@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -39,6 +40,13 @@ MORE = (
 )
 """Policies that are replayed beside the paper's: the library's own, the authors' rule, and the printed formula with
 the window that the paper states and with a noise level near the true one."""
+REPLAY = ("replay", "--seeds", "20", *(part for policy in ("all", *MORE) for part in ("--policy", policy)))
+"""The arguments of the command that replays them."""
+
+
+def command() -> str:
+    """The command that replays them, as one types it."""
+    return shlex.join(("rising", "antmaze", *REPLAY))
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]], numbers: int) -> str:
@@ -67,8 +75,10 @@ def tables() -> dict[str, str]:
         text += "\nWhat the paper says about this maze, judged by these runs:\n\n"
         text += table(["claim", "here", "by what"], [[c.text, c.verdict, c.evidence] for c in maze_claims(one)], 0)
         made[f"antmaze-{one.maze}.md"] = text
-    replayed = json.loads((DATA / "antmaze-replay.json").read_text(encoding="utf-8"))["rows"]
-    text = ""
+    stored = json.loads((DATA / "antmaze-replay.json").read_text(encoding="utf-8"))
+    replayed = stored["rows"]
+    lines = stored["settings"]["command"].replace(" --policy", " \\\n    --policy")
+    text = f"```text\n{lines}\n```\n\n"
     for task in dict.fromkeys(row["task"] for row in replayed):
         rows = [
             [f"`{row['policy']}`", f"{row['regret']:.3f}", f"{row['half_width']:.3f}", f"{row['share']:z.0%}"]
@@ -127,11 +137,10 @@ def replay() -> None:
     """The replayed comparison: its numbers and its figures."""
     with tempfile.TemporaryDirectory() as name:
         made = Path(name)
-        policies = [part for policy in ("all", *MORE) for part in ("--policy", policy)]
-        told = rising("replay", "--seeds", 20, *policies, "--out", made, "--json")
+        told = rising(*REPLAY, "--out", made, "--json")
         # Times differ from machine to machine and are not shown.
         rows = [{k: v for k, v in row.items() if k != "microseconds"} for row in json.loads(told)["rows"]]
-        text = json.dumps({"rows": rows}, indent=1)
+        text = json.dumps({"settings": {"command": command()}, "rows": rows}, indent=1)
         (DATA / "antmaze-replay.json").write_text(f"{text}\n", encoding="utf-8")
         for maze in ("easy", "complex"):
             shutil.copy(made / "_figures" / f"regret-antmaze-{maze}.png", IMAGES / f"antmaze-replayed-{maze}.png")
@@ -139,6 +148,8 @@ def replay() -> None:
 
 def main(arguments: list[str]) -> None:
     """Copy runs, then make everything that follows from them."""
+    if {argument for argument in arguments if argument.startswith("-")} - {"--record", "--replay"}:
+        sys.exit(__doc__)
     folders = [argument for argument in arguments if not argument.startswith("--")]
     for result in (path for folder in folders for path in sorted(Path(folder).glob("*/result.npz"))):
         shutil.copy(result, RUNS / f"{result.parent.name}.npz")

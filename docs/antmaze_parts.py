@@ -74,7 +74,8 @@ def main() -> None:
     changes, seeds = zip(*product(CHANGES, SEEDS), strict=True)
     with ProcessPoolExecutor(mp_context=context, initializer=one_core) as pool:
         rows = list(pool.map(run, changes, seeds))
-    data = {"episodes": EPISODES, "torques after": EARLY, "rows": rows}
+    settings = {"command": "python docs/antmaze_parts.py", "episodes": EPISODES, "torques after": EARLY}
+    data = {"settings": settings, "rows": rows}
     OUT.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
 
 

@@ -34,29 +34,6 @@ def antmaze_parts() -> Records:
     ]
 
 
-def antmaze_presets() -> Records:
-    """Earlier presets: on how many seeds both edges ended above half, and the bottleneck for each seed."""
-    rows = json.loads((DATA / "antmaze-presets.json").read_text(encoding="utf-8"))["rows"]
-
-    def preset(row: dict[str, Any]) -> tuple[float, float, bool]:
-        return row["feel"], row["random_share_end"], row["seed"] > 4
-
-    made = []
-    for one in dict.fromkeys(map(preset, rows)):
-        mine = [row for row in rows if preset(row) == one]
-        good = sum(min(row["0->1"], row["1->4"]) > 0.5 for row in mine)
-        made.append(
-            {
-                "feels walls up to": one[0],
-                "last share of random actions": one[1],
-                "seeds": "other seeds" if one[2] else "the seeds on which it was chosen",
-                "both edges above half": f"{good} of {len(mine)}",
-                "success at the bottleneck": ", ".join(f"{row['1->4']:.0%}" for row in mine),
-            }
-        )
-    return made
-
-
 def antmaze_given_up() -> Records:
     """Indices of CRUCB with seed 10 in the easy maze, when it left the good paths for good."""
     import rising_bandits as rb
