@@ -112,6 +112,37 @@ def test_no_warning_where_sigma_holds_or_is_measured(sigma):
     assert sigma is None or policy.copy()._doubt is not policy._doubt
 
 
+class _Wide(rb.IndexPolicy):
+    """A policy of one's own, which may call anything ``sigma``."""
+
+    name = "wide"
+
+    def __init__(self, sigma):
+        self.sigma = sigma
+
+    def index(self, outcomes, t):
+        return float(outcomes[-1])
+
+
+@pytest.mark.parametrize("sigma", [1e200, float("inf"), float("nan"), -1.0, True, 10**400, "wide", None], ids=lambda sigma: str(sigma)[:5])
+def test_a_policy_of_ones_own_may_call_anything_sigma(sigma):
+    policy = _Wide(sigma)
+    policy.start(rb.problems.TopK(["x", "y"], k=1), rng=0)
+    rng = np.random.default_rng(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(60):
+            policy.observe(policy.select(), [float(rng.random())])
+    assert policy.round == 61
+
+
+def test_no_outcomes_contradict_a_sigma_that_is_too_large_to_square():
+    steps = _steps([1.0, 0.0] * 100)
+    assert steps.against(0.01)
+    assert not steps.against(1e200)
+    assert contradiction({"x": steps}, 1e200, 1) is None
+
+
 def test_arms_that_were_not_played_and_copies_are_left_alone():
     policy = rb.CRUCB(sigma=0.01)
     policy.start(rb.problems.Explicit([[0, 1]]), rng=0)

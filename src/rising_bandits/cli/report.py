@@ -14,6 +14,7 @@ from rising_bandits.cli.sweeps import engine
 from rising_bandits.experiments import Plan, Row, RunSpec, StoredRun, layout, run_plan, summarise
 from rising_bandits.experiments import shard as shard_of
 from rising_bandits.simulation.noise import contradicted
+from rising_bandits.theory.noise import told_sigma
 
 _SMALL = 10.0
 """Numbers below this are printed with four decimal places."""
@@ -152,9 +153,9 @@ def _doubts(runs: Sequence[StoredRun]) -> dict[tuple[str, str], str]:
     """For each task and policy whose first run contradicts the sigma that the policy was told: what contradicts it."""
     found = {}
     for (world, policy), run in {(run.spec.world, run.label): run for run in reversed(runs)}.items():
-        sigma = run.spec.parameters.get("sigma")
-        if isinstance(sigma, int | float) and run.plays_at.shape[1]:
-            doubt = contradicted(run.spec.make_task(), run.spec.seed, run.plays_at[-1], float(sigma))
+        sigma = told_sigma(run.spec.parameters.get("sigma"))
+        if sigma is not None and run.plays_at.shape[1]:
+            doubt = contradicted(run.spec.make_task(), run.spec.seed, run.plays_at[-1], sigma)
             if doubt is not None:
                 found[world, policy] = str(doubt)
     return found

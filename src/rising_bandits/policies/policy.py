@@ -22,6 +22,7 @@ from rising_bandits.policies.luck import luck_of
 from rising_bandits.policies.observed import checked_observed
 from rising_bandits.policies.underway import Underway
 from rising_bandits.problems.base import Problem
+from rising_bandits.theory.noise import told_sigma
 
 _RNG = "a numpy.random.Generator, or a seed of at least 0"
 MOST_ROUNDS = 10**12
@@ -254,8 +255,7 @@ class Policy(ABC):
 
     def _told_sigma(self) -> float | None:
         """The subgaussian constant that this policy was told; None if it was told none."""
-        sigma = getattr(self, "sigma", None)
-        return float(sigma) if isinstance(sigma, int | float) else None
+        return told_sigma(getattr(self, "sigma", None))
 
     def absorb(self, arm: int, outcomes: Sequence[float] | Floats, *, rounds: int = 0) -> None:
         """Learn plays of one base arm that were made elsewhere.

@@ -31,6 +31,21 @@ FALSE_ALARM = 0.001
 _LAMBDAS = (0.2, 0.5, 0.8)
 _EXACT = 1e-9
 """Falls of this size are rounding errors, whatever sigma is."""
+_MOST = 1e9
+"""Outcomes in [0, 1] contradict no sigma of this size."""
+
+
+def told_sigma(sigma: object) -> float | None:
+    """The subgaussian constant that a policy was told; None if it is no such number.
+
+    A policy of one's own may call something else ``sigma``.
+
+    >>> told_sigma(0.5), told_sigma(-1), told_sigma("wide"), told_sigma(10**400)
+    (0.5, None, None, None)
+    """
+    if isinstance(sigma, bool) or not isinstance(sigma, int | float) or not 0.0 <= sigma <= _MOST:
+        return None
+    return float(sigma)
 
 
 Name = TypeVar("Name", bound=Hashable)
@@ -99,7 +114,7 @@ class Steps:
             How many arms are tested.
         """
         rest = self.squares - self.largest - self.second
-        if rest <= 0.0:
+        if rest <= 0.0 or sigma > _MOST:
             return False
         scaled = rest / (4.0 * max(sigma, _EXACT) ** 2)
         level = math.log(len(_LAMBDAS) * arms / FALSE_ALARM)
