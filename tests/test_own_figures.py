@@ -115,6 +115,29 @@ def comparison(tmp_path):
     return run_plan(plan, tmp_path / "runs", workers=1)
 
 
+def test_a_path_may_be_a_text(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    runs = comparison(tmp_path)
+    made = plots.plot_regret(runs, "toy", "regret.PDF")
+    made += plots.plot_overview(runs, "toy", "overview.png")
+    made += plots.plot_critical_difference(compare(runs), "ranks")
+    # Digits after a point belong to the name: two figures of a study of parameters are two files.
+    made += plots.plot_regret(runs, "toy", "epsilon-0.25", log="xy")
+    names = ["regret.pdf", "overview.png", "overview.svg", "ranks.png", "ranks.svg"]
+    assert [str(path) for path in made] == [*names, "epsilon-0.25.png", "epsilon-0.25.svg"]
+    assert all(path.stat().st_size > 1_000 for path in made)
+    with pytest.raises(rb.InputError, match="path must be a file"):
+        plots.plot_regret(runs, "toy", "")
+
+
+def test_regret_without_runs_or_with_wrong_axes_is_refused(tmp_path):
+    runs = comparison(tmp_path)
+    with pytest.raises(rb.InputError, match="runs must hold runs on 'k-max', but they are on toy"):
+        plots.plot_regret(runs, "k-max", "regret.png")
+    with pytest.raises(rb.InputError, match="log must be x, y or xy, got True"):
+        plots.plot_regret(runs, "toy", "regret.png", log=True)
+
+
 def outside(drawing):
     """Texts of a figure that reach beyond its edges."""
     drawing.canvas.draw()

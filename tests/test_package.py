@@ -6,10 +6,12 @@ import inspect
 import os
 import subprocess
 import sys
-from importlib import metadata, resources
+from importlib import import_module, metadata, resources
 from pathlib import Path
+from types import FunctionType
 
 import numpy as np
+import pytest
 
 import rising_bandits as rb
 
@@ -111,6 +113,26 @@ def test_every_public_object_is_documented_with_an_example():
         if inspect.isclass(thing) and issubclass(thing, rb.Policy) and not inspect.isabstract(thing):
             assert ">>>" in (thing.__doc__ or ""), name
         assert inspect.getdoc(thing), name
+
+
+ROOMS = ["antmaze", "benchmark", "experiments", "plots", "problems", "reproduction", "serve", "serve.tokens", "studies"]
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_path_may_be_a_text_wherever_one_is_taken(room):
+    module = import_module(f"rising_bandits.{room}")
+    public = getattr(module, "__all__", None)
+    for name in public or [name for name, thing in vars(module).items() if thing.__class__ is FunctionType]:
+        thing = getattr(module, name)
+        methods = inspect.getmembers(thing, inspect.isroutine) if inspect.isclass(thing) else [(name, thing)]
+        for called, function in methods:
+            mine = getattr(function, "__module__", "") or ""
+            own = mine.startswith("rising_bandits") if public else mine == module.__name__
+            if called.startswith("_") or not own or not callable(function):
+                continue
+            for part in inspect.signature(function).parameters.values():
+                words = str(part.annotation)
+                assert "Path" not in words or "str" in words, f"{room}.{name}.{called}({part.name}: {words})"
 
 
 def test_the_project_tells_nothing_of_where_it_was_made():

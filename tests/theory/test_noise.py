@@ -124,7 +124,9 @@ class _Wide(rb.IndexPolicy):
         return float(outcomes[-1])
 
 
-@pytest.mark.parametrize("sigma", [1e200, float("inf"), float("nan"), -1.0, True, 10**400, "wide", None], ids=lambda sigma: str(sigma)[:5])
+@pytest.mark.parametrize(
+    "sigma", [1e200, float("inf"), float("nan"), -1.0, True, 10**400, "wide", None], ids=lambda sigma: str(sigma)[:5]
+)
 def test_a_policy_of_ones_own_may_call_anything_sigma(sigma):
     policy = _Wide(sigma)
     policy.start(rb.problems.TopK(["x", "y"], k=1), rng=0)

@@ -132,7 +132,7 @@ def check_walls(maze: Maze, results: Sequence[Result]) -> list[str]:
     ]
 
 
-def write_recording(results: Sequence[Result], path: Path) -> dict[str, Any]:
+def write_recording(results: Sequence[Result], path: str | Path) -> dict[str, Any]:
     """Write the recording of a maze to a JSON file and return its content.
 
     Parameters
@@ -152,6 +152,6 @@ def write_recording(results: Sequence[Result], path: Path) -> dict[str, Any]:
         raise InputError(
             f"edges {', '.join(walked)} are blocked by walls but were walked; these runs are not of this maze"
         )
-    with replacing(path) as aside:
+    with replacing(Path(path)) as aside:
         aside.write_text(json.dumps(data, indent=None, separators=(",", ":")) + "\n", encoding="utf-8")
     return data

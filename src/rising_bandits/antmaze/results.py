@@ -100,14 +100,14 @@ def find_results(places: Iterable[str | Path]) -> list[Result]:
     return _sorted(found)
 
 
-def find_alike(results: Sequence[Result], folder: Path) -> list[Result]:
+def find_alike(results: Sequence[Result], folder: str | Path) -> list[Result]:
     """The given runs, and all runs in a folder with the same maze, settings and number of episodes as the first.
 
     Files in the folder that cannot be read are ignored.
     """
     found = {result.spec.key: result for result in results}
     kind = results[0].spec
-    for path in sorted(folder.glob("*/result.npz")):
+    for path in sorted(Path(folder).glob("*/result.npz")):
         with contextlib.suppress(InputError):
             other = read_result(path)
             spec = other.spec

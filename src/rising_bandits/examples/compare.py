@@ -114,7 +114,7 @@ def table(results: Sequence[Result]) -> str:
     return "\n".join(lines)
 
 
-def plot(results: Sequence[Result], path: Path, title: str, worlds: int = 5) -> list[Path]:
+def plot(results: Sequence[Result], path: str | Path, title: str, worlds: int = 5) -> list[Path]:
     """Draw the reward per round over the longest horizon, with its standard error as a band.
 
     Parameters

@@ -63,7 +63,7 @@ class Collected:
     missing: list[RunSpec]
 
 
-def collect(folders: Sequence[str | Path], out: str | Path, version: str = "") -> Collected:
+def collect(folders: str | Path | Sequence[str | Path], out: str | Path, version: str = "") -> Collected:
     """Join results of several folders in one. The folders are only read.
 
     A run that is in several folders must be the same in all of them. Where it is not, the one that was made by the
@@ -72,7 +72,7 @@ def collect(folders: Sequence[str | Path], out: str | Path, version: str = "") -
     Parameters
     ----------
     folders
-        Results folders, or folders that hold such folders.
+        Results folders, or folders that hold such folders; one may stand alone.
     out
         The folder for the joined results. It may hold results already.
     version
@@ -87,7 +87,7 @@ def collect(folders: Sequence[str | Path], out: str | Path, version: str = "") -
     planned: dict[str, RunSpec] = {}
     plans: list[Path] = []
     added = 0
-    for folder in folders:
+    for folder in [folders] if isinstance(folders, str | Path) else folders:
         for place in _parts(Path(folder), target.folder):
             source = ResultStore(place)
             planned |= {spec.key: spec for spec in source.settings()}

@@ -200,11 +200,12 @@ def is_text(value: Any) -> bool:
     return isinstance(value, str)
 
 
-def read_meta(path: Path) -> dict[str, Any]:
+def read_meta(path: str | Path) -> dict[str, Any]:
     """The settings and other facts that the file of a run holds beside its columns."""
     require("lab", "pyarrow")
     import pyarrow.parquet as pq
 
+    path = Path(path)
     try:
         _check_size(path)
         return _checked_meta(pq.read_schema(path).metadata)

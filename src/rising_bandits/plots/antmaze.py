@@ -37,7 +37,7 @@ def success_by_episode(record: Record, arm: int, window: int = 100) -> Floats:
     return share
 
 
-def plot_learning(results: Sequence[Result], edges: Sequence[str], path: Path) -> list[Path]:
+def plot_learning(results: Sequence[Result], edges: Sequence[str], path: str | Path) -> list[Path]:
     """Write a figure of the success rates of the given edges by episode.
 
     A panel has a thin line for each seed and a thick line for their median. A seed that ends below one half on some
@@ -76,7 +76,7 @@ def plot_learning(results: Sequence[Result], edges: Sequence[str], path: Path) -
         return save(drawing, path)
 
 
-def plot_walk(result: Result, poses: Sequence[Sequence[Segment]], path: Path) -> list[Path]:
+def plot_walk(result: Result, poses: Sequence[Sequence[Segment]], path: str | Path) -> list[Path]:
     """Write a drawing of the ant's walk seen from above; later poses are more opaque."""
     box = result.maze.bounds
     wide = 7.0

@@ -38,7 +38,7 @@ def draw_ranks(axes: Any, ranked: dict[str, Any]) -> None:
     axes.set_xlabel("mean rank over all instances (1 is best), with 95% interval")
 
 
-def plot_ranks(data: dict[str, Any], path: Path) -> list[Path]:
+def plot_ranks(data: dict[str, Any], path: str | Path) -> list[Path]:
     """Write a figure of the mean ranks as PNG and SVG.
 
     Parameters
@@ -159,7 +159,7 @@ def _column(axes: Any, names: list[str], at: dict[str, Any], low: float, high: f
 
 
 def plot_frontier(
-    data: dict[str, Any], path: Path, across: str = "the paper's tasks", up: str = "benign families"
+    data: dict[str, Any], path: str | Path, across: str = "the paper's tasks", up: str = "benign families"
 ) -> list[Path]:
     """Write the figure that `draw_frontier` draws as PNG and SVG.
 
@@ -261,7 +261,7 @@ def _square(column: int, row: int, colour: str) -> Any:
     return Rectangle((column - 0.47, row - 0.44), 0.94, 0.88, facecolor=colour, alpha=0.28, linewidth=0)
 
 
-def plot_map(data: dict[str, Any], path: Path) -> list[Path]:
+def plot_map(data: dict[str, Any], path: str | Path) -> list[Path]:
     """Write the figure that `draw_map` draws as PNG and SVG.
 
     Parameters

@@ -83,4 +83,4 @@ def plot_critical_difference(comparison: Comparison, path: str | Path, width: fl
     with figure(width, 1.5 + 0.26 * math.ceil(len(ranks.mean) / 2)) as (drawing, axes):
         draw_critical_difference(axes, ranks)
         axes.set_title(f"mean ranks of {comparison.measure} over {ranks.blocks} {ranks.of}s, 1 is least", fontsize=10)
-        return save(drawing, Path(path))
+        return save(drawing, path)

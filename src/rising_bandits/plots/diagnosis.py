@@ -80,7 +80,7 @@ def draw_diagnosis(axes: Any, diagnosis: Diagnosis, arm: Hashable) -> None:
     axes.set_ylabel("outcome")
 
 
-def plot_diagnosis(diagnosis: Diagnosis, path: Path) -> list[Path]:
+def plot_diagnosis(diagnosis: Diagnosis, path: str | Path) -> list[Path]:
     """Write a figure with one panel for each of the first twelve arms as PNG and SVG.
 
     The other arms are named below the panels.

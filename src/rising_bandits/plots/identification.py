@@ -77,7 +77,7 @@ def draw_names(axes: Any, rates: Rates, what: str = "simple_regret") -> None:
         axes.text(1.11, height, title(label), color=style.colour, va="center", fontsize=9, transform=axes.transAxes)
 
 
-def plot_identification(rates: Rates, path: Path | str) -> list[Path]:
+def plot_identification(rates: Rates, path: str | Path) -> list[Path]:
     """Draw the error probability and the simple regret of policies on one task, side by side.
 
     Parameters
@@ -96,4 +96,4 @@ def plot_identification(rates: Rates, path: Path | str) -> list[Path]:
         for one, what in zip(axes, ("probability", "simple_regret"), strict=True):
             draw_identification(one, rates, what)
         draw_names(axes[-1], rates)
-        return save(drawing, Path(path))
+        return save(drawing, path)

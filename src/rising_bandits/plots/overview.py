@@ -12,7 +12,7 @@ from rising_bandits.plots.style import figures, save, title, wrapped
 
 
 def plot_overview(
-    runs: Sequence[StoredRun], task: str, path: Path, *, log: bool = False, named: Callable[[str], str] = title
+    runs: Sequence[StoredRun], task: str, path: str | Path, *, log: bool = False, named: Callable[[str], str] = title
 ) -> list[Path]:
     """Write a figure of a task's structure, its outcome curves and the regret of every policy as PNG and SVG.
 

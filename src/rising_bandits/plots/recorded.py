@@ -13,7 +13,7 @@ from rising_bandits.plots.style import figure, one_of_many, save
 from rising_bandits.theory import optimal_constant
 
 
-def plot_recording(task: str, path: Path) -> list[Path]:
+def plot_recording(task: str, path: str | Path) -> list[Path]:
     """Write a figure of the curves that a recorded task replays as PNG and SVG.
 
     For arms that succeed or fail these are the chances of success, else the mean outcomes. Only the arms of the best

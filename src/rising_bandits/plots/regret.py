@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from rising_bandits.errors import InputError
 from rising_bandits.experiments import Band, StoredRun, band, group, make_task
 from rising_bandits.plots.ends import End, name_ends
 from rising_bandits.plots.style import current, figure, look, looks, save, theme, title, wrapped
@@ -51,8 +52,17 @@ def regret_bands(runs: Sequence[StoredRun], task: str) -> dict[str, Band]:
     -------
     dict of str to Band
         One band for each policy, by its label; see `experiments.band`.
+
+    Raises
+    ------
+    InputError
+        There are no runs on the task.
     """
-    bands = {label: band(members) for (name, label), members in group(runs).items() if name == task}
+    grouped = group(runs)
+    bands = {label: band(members) for (name, label), members in grouped.items() if name == task}
+    if not bands:
+        known = ", ".join(dict.fromkeys(name for name, _ in grouped)) or "no task"
+        raise InputError(f"runs must hold runs on {task!r}, but they are on {known}")
     return dict(sorted(bands.items(), key=lambda item: -float(item[1].mean[-1])))
 
 
@@ -146,7 +156,9 @@ def _log_range(bands: dict[str, Band]) -> tuple[float, float]:
     return (max(low, top / 1e4), top) if top > 0 else (0.1, 1.0)
 
 
-def plot_regret(runs: Sequence[StoredRun], task: str, path: Path, *, log: str = "", width: float = 6.4) -> list[Path]:
+def plot_regret(
+    runs: Sequence[StoredRun], task: str, path: str | Path, *, log: str = "", width: float = 6.4
+) -> list[Path]:
     """Write a figure of the regret of every policy on a task as PNG and SVG, or as PDF.
 
     Parameters
@@ -166,7 +178,14 @@ def plot_regret(runs: Sequence[StoredRun], task: str, path: Path, *, log: str = 
     -------
     list of Path
         The files.
+
+    Raises
+    ------
+    InputError
+        There are no runs on the task, or an argument is wrong.
     """
+    if log not in ("", "x", "y", "xy"):
+        raise InputError(f"log must be x, y or xy, got {log!r}")
     given = current()
     with theme(width=given.width or width, dark=given.dark, formats=given.formats), figure(6.4, 4.0) as (drawing, axes):
         draw_regret(

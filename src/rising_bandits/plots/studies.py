@@ -93,7 +93,7 @@ def draw_explanation(axes: Any, explanation: Explanation, plain: Plain | None = 
     axes.set_xlabel(f"value{plain(range_of, 60)}\n(black mark: the index, the sum of the parts)", fontsize=9)
 
 
-def plot_explanation(explanation: Explanation, path: Path | str) -> list[Path]:
+def plot_explanation(explanation: Explanation, path: str | Path) -> list[Path]:
     """Write a figure of why a decision was made as PNG and SVG.
 
     Parameters
@@ -126,7 +126,7 @@ def plot_explanation(explanation: Explanation, path: Path | str) -> list[Path]:
         if handles:
             place = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.2}
             axes.legend(handles, labels, ncols=3, frameon=False, fontsize=8, **place)
-        return save(drawing, Path(path))
+        return save(drawing, path)
 
 
 def draw_plays(axes: Any, plays: Mapping[str, int], plain: Plain) -> list[str]:
@@ -219,7 +219,7 @@ def draw_rewards(axes: Any, earned: Floats, name: str) -> None:
     axes.legend(frameon=False, fontsize=8, ncols=2, loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.2)
 
 
-def plot_study(study: Study, path: Path | str) -> list[Path]:
+def plot_study(study: Study, path: str | Path) -> list[Path]:
     """Write a figure of what a study has learnt as PNG and SVG: plays, newest outcomes, and what decisions earned.
 
     Parameters
@@ -254,4 +254,4 @@ def plot_study(study: Study, path: Path | str) -> list[Path]:
         else:
             right.set_axis_off()
         left.set_title(f"{plain(study.name)}: round {study.policy.round}")
-        return save(drawing, Path(path))
+        return save(drawing, path)

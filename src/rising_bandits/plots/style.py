@@ -345,25 +345,38 @@ def figures(width: float, height: float, widths: Sequence[float] = (1.0,)) -> It
         yield drawing, list(row)
 
 
-def save(drawing: Any, path: Path) -> list[Path]:
+def save(drawing: Any, path: str | Path) -> list[Path]:
     """Write a figure, and return the paths of its files.
 
     A path that ends with ``.pdf`` gives one PDF file. Any other gives a PNG and an SVG file; its suffix is replaced. A
     `theme` may ask for other formats.
     """
+    path = Path(path)
     wanted = current()
     if wanted.narrow:
         _shrink(drawing)
     if wanted.dark:
         _darken(drawing)
-    formats = wanted.formats or (("pdf",) if path.suffix == ".pdf" else ("png", "svg"))
+    formats = wanted.formats or (("pdf",) if path.suffix.lower() == ".pdf" else ("png", "svg"))
     written = []
     for kind in formats:
-        target = path.with_suffix(f".{kind}")
+        target = _with_suffix(path, kind)
         with replacing(target) as aside:
             drawing.savefig(aside, format=kind, **_KINDS[kind])
         written.append(target)
     return written
+
+
+def _with_suffix(path: Path, kind: str) -> Path:
+    """The file of a figure in a format. Digits after a point belong to the name, as in ``epsilon-0.25``.
+
+    >>> _with_suffix(Path("regret.pdf"), "png").name, _with_suffix(Path("epsilon-0.25"), "png").name
+    ('regret.png', 'epsilon-0.25.png')
+    """
+    if not path.name:
+        raise InputError(f"path must be a file to write, got {str(path)!r}")
+    whole = path.suffix[1:2].isdigit() or not path.suffix
+    return path.with_name(f"{path.name}.{kind}") if whole else path.with_suffix(f".{kind}")
 
 
 def _shrink(drawing: Any) -> None:

@@ -83,7 +83,7 @@ def draw_floor(axes: Any, floor: Floor) -> None:
 
 
 def plot_floors(
-    floors: Mapping[str, Floor], kinds: Mapping[str, Sequence[str]], colours: Mapping[str, str], path: Path
+    floors: Mapping[str, Floor], kinds: Mapping[str, Sequence[str]], colours: Mapping[str, str], path: str | Path
 ) -> list[Path]:
     """Write the floor plans of mazes side by side, with nodes and edges.
 
@@ -199,7 +199,12 @@ def _rows(marks: Sequence[int]) -> list[str]:
 
 
 def plot_positions(
-    floor: Floor, counts: Mapping[str, Floats], runs: Mapping[str, int], marks: Sequence[int], heading: str, path: Path
+    floor: Floor,
+    counts: Mapping[str, Floats],
+    runs: Mapping[str, int],
+    marks: Sequence[int],
+    heading: str,
+    path: str | Path,
 ) -> list[Path]:
     """Write heatmaps of where the ant was: a column for each policy, a row for each episode of ``marks``.
 
@@ -243,7 +248,12 @@ def plot_positions(
 
 
 def plot_tries(
-    floor: Floor, counts: Mapping[str, Floats], runs: Mapping[str, int], marks: Sequence[int], heading: str, path: Path
+    floor: Floor,
+    counts: Mapping[str, Floats],
+    runs: Mapping[str, int],
+    marks: Sequence[int],
+    heading: str,
+    path: str | Path,
 ) -> list[Path]:
     """Write maps of how often each edge was tried: a column for each policy, a row for each episode of ``marks``.
 
@@ -288,7 +298,7 @@ def plot_paths(
     runs: Mapping[str, int],
     marks: Sequence[int],
     heading: str,
-    path: Path,
+    path: str | Path,
 ) -> list[Path]:
     """Write heatmaps of how often each path was chosen, a cell a path; columns and rows as in `plot_positions`.
 
@@ -320,13 +330,13 @@ def plot_paths(
         return _finish(drawing, heading, path)
 
 
-def _finish(drawing: Any, heading: str, path: Path) -> list[Path]:
+def _finish(drawing: Any, heading: str, path: str | Path) -> list[Path]:
     """Write the heading of a grid of panels, and the figure."""
     drawing.suptitle(heading, fontsize=10, x=0.01, y=0.995, ha="left", va="top")
     return save(drawing, path)
 
 
-def plot_outcomes(tries: Ints, outcomes: Floats, labels: Sequence[str], heading: str, path: Path) -> list[Path]:
+def plot_outcomes(tries: Ints, outcomes: Floats, labels: Sequence[str], heading: str, path: str | Path) -> list[Path]:
     """Write a figure of the mean outcome of each edge by the number of its tries.
 
     Parameters
@@ -363,7 +373,11 @@ def plot_outcomes(tries: Ints, outcomes: Floats, labels: Sequence[str], heading:
 
 
 def plot_training_regret(
-    episodes: Ints, table: Mapping[str, Floats], partial: Mapping[str, Mapping[int, Floats]], heading: str, path: Path
+    episodes: Ints,
+    table: Mapping[str, Floats],
+    partial: Mapping[str, Mapping[int, Floats]],
+    heading: str,
+    path: str | Path,
 ) -> list[Path]:
     """Write a figure of the regret of every policy, a panel each, all with one scale; the least regret comes first.
 

@@ -46,7 +46,7 @@ Points = dict[float, tuple[float, float | None]]
 
 
 def from_file(
-    path: str,
+    path: str | Path,
     *,
     noise: str | float | None = None,
     k: int = 1,
@@ -77,6 +77,7 @@ def from_file(
     InputError
         The file cannot be read, is not such a table, or an argument does not fit it.
     """
+    path = str(path)
     table = read(path, digest=digest)
     for name in arms:
         if name not in table:
@@ -122,7 +123,7 @@ def _curve(points: Points, values: Sequence[float]) -> Interpolated:
     return Interpolated(tuple(play - 1.0 for play in points), tuple(values))
 
 
-def read(path: str, *, digest: str | None = None) -> dict[str, Points]:
+def read(path: str | Path, *, digest: str | None = None) -> dict[str, Points]:
     """Read a table of curves: for each arm, in the order of the file, its measured plays in ascending order.
 
     Parameters
@@ -132,6 +133,7 @@ def read(path: str, *, digest: str | None = None) -> dict[str, Points]:
     digest
         The digest of the file, if it must be this one.
     """
+    path = str(path)
     kind = Path(path).suffix.lower()
     if kind not in (".csv", ".parquet"):
         raise InputError(f"table {path!r} must be a file that ends in .csv or .parquet")
@@ -158,7 +160,7 @@ def read(path: str, *, digest: str | None = None) -> dict[str, Points]:
     return {arm: dict(sorted(points.items())) for arm, points in table.items()}
 
 
-def digest_of(path: str) -> str:
+def digest_of(path: str | Path) -> str:
     """The digest of a file, as `from_file` takes it."""
     return user_files.digest(user_files.content_of("table", path))
 

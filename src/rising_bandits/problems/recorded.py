@@ -82,7 +82,7 @@ def get(name: str) -> Task:
     return make(name, read(name))
 
 
-def from_file(path: str, digest: str | None = None) -> Task:
+def from_file(path: str | Path, digest: str | None = None) -> Task:
     """Build the task of your own recording. It is named after the file.
 
     Parameters
@@ -103,9 +103,9 @@ def from_file(path: str, digest: str | None = None) -> Task:
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"{path!r} is not a recording, as rising antmaze record makes them: {error!r}") from None
+        raise InputError(f"{str(path)!r} is not a recording, as rising antmaze record makes them: {error!r}") from None
 
 
-def digest_of(path: str) -> str:
+def digest_of(path: str | Path) -> str:
     """The digest of a file, as `from_file` takes it."""
     return user_files.digest(user_files.content_of("recording", path))

@@ -34,7 +34,7 @@ def give(contents: Iterable[bytes]) -> None:
     _given.update({digest(content): content for content in contents})
 
 
-def content_of(what: str, path: str, wanted: str | None = None) -> bytes:
+def content_of(what: str, path: str | Path, wanted: str | None = None) -> bytes:
     """The content of a file.
 
     Parameters
@@ -53,6 +53,7 @@ def content_of(what: str, path: str, wanted: str | None = None) -> bytes:
     """
     if wanted in _given:
         return _given[wanted]
+    path = str(path)
     try:
         size = Path(path).stat().st_size
         # A pipe or a device has no size and perhaps no end.

@@ -58,7 +58,11 @@ def plan_report(results: Sequence[Result]) -> list[Maker]:
 
 
 def write_report(
-    results: Sequence[Result], folder: Path, *, film: bool = True, progress: Callable[[int, int], None] | None = None
+    results: Sequence[Result],
+    folder: str | Path,
+    *,
+    film: bool = True,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Path:
     """Draw the figures, write the report as an HTML page, and return its path.
 
@@ -79,6 +83,7 @@ def write_report(
         Runs on one maze cannot be compared, or a run was given twice.
     """
     makers = plan_report(results)
+    folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     parts: list[Part] = []
     for number, make in enumerate(makers, 1):

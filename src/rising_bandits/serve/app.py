@@ -39,7 +39,7 @@ def make_app(
     limits: Limits | None = None,
     power_safe: bool = False,
     hosts: tuple[str, ...] | None = None,
-    folder: Path | None = None,
+    folder: str | Path | None = None,
 ) -> Starlette:
     """Make the service as an ASGI application.
 
@@ -81,7 +81,7 @@ def make_app(
     @contextlib.asynccontextmanager
     async def begin() -> AsyncIterator[State]:
         hub = Hub(storage, limits, power_safe=power_safe)
-        state = State(hub, Guard(tokens, limits, hosts), limits, folder)
+        state = State(hub, Guard(tokens, limits, hosts), limits, None if folder is None else Path(folder))
         try:
             async with routes.background(state):
                 yield state

@@ -164,7 +164,7 @@ class Tokens:
         self._looked = -1e9
 
 
-def create(path: Path, name: str, studies: Iterable[str], rights: Iterable[str]) -> str:
+def create(path: str | Path, name: str, studies: Iterable[str], rights: Iterable[str]) -> str:
     """Make a token and keep its hash in a file.
 
     Parameters
@@ -190,6 +190,7 @@ def create(path: Path, name: str, studies: Iterable[str], rights: Iterable[str])
     _grant(entry)
     if name == MAIN:
         raise InputError(f"name must not be {MAIN!r}, which is the name of the token in the environment")
+    path = Path(path)
     known = _read(path) if path.exists() else []
     if any(other["name"] == name for other in known):
         raise InputError(f"name must be new, but there is a token {name!r}; revoke it, or pass another name")
@@ -198,7 +199,7 @@ def create(path: Path, name: str, studies: Iterable[str], rights: Iterable[str])
     return token
 
 
-def revoke(path: Path, name: str) -> None:
+def revoke(path: str | Path, name: str) -> None:
     """Forget a token.
 
     Parameters
@@ -213,6 +214,7 @@ def revoke(path: Path, name: str) -> None:
     InputError
         There is no such token.
     """
+    path = Path(path)
     known = _read(path) if path.exists() else []
     left = [entry for entry in known if entry["name"] != name]
     if len(left) == len(known):
@@ -222,8 +224,9 @@ def revoke(path: Path, name: str) -> None:
     _write(path, left)
 
 
-def listed(path: Path) -> list[Grant]:
+def listed(path: str | Path) -> list[Grant]:
     """What the tokens of a file allow."""
+    path = Path(path)
     return [_grant(entry) for entry in _read(path)] if path.exists() else []
 
 
