@@ -9,6 +9,7 @@ import uvicorn
 from service_kit import MAIN, Client
 
 from rising_bandits.serve import Limits, Tokens, make_app
+from rising_bandits.serve.run import config
 
 
 @pytest.fixture
@@ -45,7 +46,7 @@ def served():
     ends = []
 
     def start(app):
-        server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", lifespan="on"))
+        server = uvicorn.Server(config(app))
         thread = threading.Thread(target=server.run)
         thread.start()
         while not server.started:

@@ -103,11 +103,14 @@ def assemble(operations: Sequence[Operation], begin: Callable[[], AbstractAsyncC
             app.state.rising = made
             yield
 
-    return _Service(
+    made = _Service(
         routes=[Route(each.path, _Later(each, state), methods=[each.method], name=each.name) for each in operations],
         lifespan=lifespan,
         exception_handlers={404: _no_such_path, 405: _no_such_path},
     )
+    # A path with one slash more is another path. A redirection would name the host that the client named.
+    made.router.redirect_slashes = False
+    return made
 
 
 async def _no_such_path(request: Request, error: Exception) -> Response:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import time
+from collections.abc import Iterable
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -19,6 +21,10 @@ from rising_bandits.serve.state import State
 _ENCODER = msgspec.json.Encoder()
 _LARGEST_LOG = 64_000_000
 """The largest body of an operation on whole logs, in bytes."""
+_ONCE = (b"host", b"origin", b"sec-fetch-site", b"authorization", b"content-type", b"idempotency-key")
+"""Headers that decide about a request."""
+_SHOWN = 100
+"""How many letters of a name are repeated in an error."""
 
 
 class Endpoint:
@@ -46,7 +52,7 @@ class Endpoint:
     async def _answer(self, scope: Scope, receive: Receive) -> Answer:
         """The answer to a request."""
         operation, state = self._operation, self._state
-        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        headers = _headers(scope["headers"])
         peer = scope["client"][0] if scope.get("client") else "local"
         state.guard.check_origin(operation.method, headers)
         grant = state.guard.grant(operation.right is not None, headers, peer)
@@ -105,6 +111,31 @@ class Endpoint:
             raise Refused(415, "send the body as JSON, with the header 'Content-Type: application/json'")
         assert self._decoder is not None
         try:
-            return self._decoder.decode(data or b"{}")
+            decoded = self._decoder.decode(data or b"{}")
+            if data and self._operation.limited:
+                _check_names(data.decode())
+            return decoded
         except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
             raise Refused(422, f"the body is wrong: {error}") from None
+
+
+def _headers(given: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    """The headers of a request by name. Those that decide about it must be there once."""
+    pairs = list(given)
+    headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in pairs}
+    if len(headers) < len(pairs):
+        for each in _ONCE:
+            if sum(name == each for name, _ in pairs) > 1:
+                raise Refused(400, f"the header {each.decode()!r} must be given once")
+    return headers
+
+
+def _once(pairs: list[tuple[str, Any]]) -> None:
+    """Refuse an object of JSON in which a name is given twice: it is not known which of the two is meant."""
+    if len(pairs) > 1 and len({name for name, _ in pairs}) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise Refused(422, f"the body is wrong: {twice[:_SHOWN]!r} is given twice")
+
+
+_check_names = json.JSONDecoder(object_pairs_hook=_once, parse_int=float).decode

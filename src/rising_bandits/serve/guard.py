@@ -6,7 +6,6 @@ import logging
 import secrets
 import time
 from collections import OrderedDict
-from http.cookies import CookieError, SimpleCookie
 from urllib.parse import urlsplit
 
 from rising_bandits.errors import InputError
@@ -43,7 +42,10 @@ class Guard:
         self.tokens = tokens
         self._hosts = hosts
         self._rate, self._failures = Rate(limits.rate), Rate(limits.failures)
+        self._proven: set[str] = set()
+        """The hashes of tokens that were right."""
         self._sessions: OrderedDict[str, tuple[str, float]] = OrderedDict()
+        """For the hash of each secret: the hash of its token, and until when it lasts."""
 
     # -- where it comes from
 
@@ -65,7 +67,7 @@ class Guard:
         if site is not None and site not in ("same-origin", "none"):
             raise Refused(403, "a page of another site must not change anything here")
         origin = headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+        if origin is not None and (not host or _netloc(origin) != host.lower()):
             raise Refused(403, "a page of another site must not change anything here")
 
     # -- who it is
@@ -111,15 +113,20 @@ class Guard:
         )
 
     def check(self, token: str, peer: str) -> Grant:
-        """What a token allows. Whoever sends wrong ones too often has to wait."""
-        if self._failures.spent(peer):
+        """What a token allows. Whoever sends wrong ones too often has to wait.
+
+        Behind a proxy all clients have one address. So a token that was right before is let in meanwhile.
+        """
+        mark = digest(token)
+        found = self.tokens.grant_of(mark)
+        if (found is None or mark not in self._proven) and self._failures.spent(peer):
             raise Refused(429, "too many wrong tokens", {"Retry-After": "1"})
-        found = self.tokens.grant(token)
         if found is None:
             self._failures.take(peer)
             raise Refused(
                 401, "the token is not known", {"WWW-Authenticate": 'Bearer realm="rising", error="invalid_token"'}
             )
+        self._proven.add(mark)
         return found
 
     # -- sessions of the page
@@ -131,7 +138,7 @@ class Guard:
         """
         self.check(token, peer)
         secret = secrets.token_urlsafe(32)
-        self._sessions[digest(secret)] = (token, time.monotonic() + SESSION)
+        self._sessions[digest(secret)] = (digest(token), time.monotonic() + SESSION)
         while len(self._sessions) > _SESSIONS:
             self._sessions.popitem(last=False)
         secure = "; Secure" if headers.get("origin", "").lower().startswith("https:") else ""
@@ -147,17 +154,29 @@ class Guard:
         secret = _cookie(headers)
         if secret is None:
             return None
-        token, until = self._sessions.get(digest(secret), ("", 0.0))
-        return self.tokens.grant(token) if time.monotonic() < until else None
+        mark, until = self._sessions.get(digest(secret), ("", 0.0))
+        return self.tokens.grant_of(mark) if time.monotonic() < until else None
 
 
 def _cookie(headers: dict[str, str]) -> str | None:
-    """The secret of a session, from the cookies of a request."""
+    """The secret of a session, from the cookies of a request. Other services of the host may have set odd ones.
+
+    >>> _cookie({"cookie": 'other={"a": 1}; rising_session=secret; more'})
+    'secret'
+    """
+    for each in headers.get("cookie", "").split(";"):
+        name, _, value = each.partition("=")
+        if name.strip() == COOKIE:
+            return value.strip()
+    return None
+
+
+def _netloc(origin: str) -> str:
+    """The host and the port of a header Origin; nothing if there is none."""
     try:
-        found = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
-    except CookieError:
-        return None
-    return None if found is None else found.value
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return ""
 
 
 def _name(host: str) -> str:

@@ -30,6 +30,7 @@ TITLES = {
     421: "This host name is not served here",
     422: "The request is wrong",
     429: "Too many requests",
+    431: "The request is too large",
     500: "The service failed",
     503: "The service cannot answer now",
 }

@@ -60,7 +60,7 @@ def results(folder: Path, runs: list[StoredRun]) -> dict[str, Any]:
         "tasks": [
             {"task": task, "policies": sorted(found, key=lambda each: each["final"])} for task, found in tasks.items()
         ],
-        "report": "report.html" if (folder / "report.html").is_file() else None,
+        "report": "report.html" if _has_report(folder) else None,
         "figures": figures(folder),
     }
 
@@ -83,6 +83,12 @@ def _policy(name: str, runs: list[StoredRun]) -> dict[str, Any]:
             "error": [float(f"{value / 2.0:.6g}") for value in half[places]],
         },
     }
+
+
+def _has_report(folder: Path) -> bool:
+    """Whether there is a report in a folder. A link may lead to any file of the user's."""
+    path = folder / "report.html"
+    return path.is_file() and not path.is_symlink()
 
 
 def figures(folder: Path) -> list[str]:
@@ -135,7 +141,7 @@ _ALONE = "sandbox; default-src 'none'; img-src 'self' data:; style-src 'unsafe-i
 async def report(call: Call) -> Any:
     """Give the report of the folder, or one of its pictures. Scripts in it do not run."""
     name, folder = call.path["file"], call.state.folder
-    if name == "report.html" and (folder / name).is_file():
+    if name == "report.html" and _has_report(folder):
         kind = "text/html; charset=utf-8"
     elif name in await call.hub.run(figures, folder):
         kind = "image/png" if name.endswith(".png") else "image/svg+xml"

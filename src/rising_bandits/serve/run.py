@@ -16,6 +16,7 @@ from rising_bandits.errors import InputError
 from rising_bandits.serve.app import make_app
 from rising_bandits.serve.kept import default_folder
 from rising_bandits.serve.limits import Limits
+from rising_bandits.serve.protocol import Protocol
 from rising_bandits.serve.tokens import Tokens
 
 DRAIN = 30
@@ -104,8 +105,16 @@ def listen_and_serve(app: Starlette, host: str, port: int, say: Callable[[str], 
     say(f"http://{place}:{bound.getsockname()[1]}/")
     sys.setswitchinterval(_SWITCH)
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    config = uvicorn.Config(
+    _Server(config(app), app).run(sockets=[bound])
+
+
+def config(app: Starlette) -> uvicorn.Config:
+    """How uvicorn serves an application, by default at a free port."""
+    return uvicorn.Config(
         app,
+        port=0,
+        http=Protocol,
+        ws="none",
         log_config=None,
         access_log=False,
         server_header=False,
@@ -114,7 +123,6 @@ def listen_and_serve(app: Starlette, host: str, port: int, say: Callable[[str], 
         timeout_graceful_shutdown=DRAIN,
         lifespan="on",
     )
-    _Server(config, app).run(sockets=[bound])
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -132,8 +132,17 @@ class Tokens:
         token
             The token as a client sent it.
         """
+        return self.grant_of(digest(token))
+
+    def grant_of(self, given: str) -> Grant | None:
+        """What the token with a hash allows, see `grant`.
+
+        Parameters
+        ----------
+        given
+            The hash.
+        """
         self._refresh()
-        given = digest(token)
         found = None
         # Every hash is compared, whichever fits.
         if self._main is not None and hmac.compare_digest(given, self._main):
