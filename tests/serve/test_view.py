@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 
 import numpy as np
@@ -52,6 +53,23 @@ def test_the_numbers_of_the_folder(folder):
         for path in ("secret.txt", "figures/away.png", "..%2Fout%2Fsecret.txt", "../conftest.py", "/etc/passwd"):
             problem_of(client.get(f"/report/{path}"), 404)
         problem_of(client.get("/v1/results", headers={"Host": "evil.example"}), 421)
+
+
+def test_a_run_counts_once_wherever_else_it_lies(folder, tmp_path, run, capsys):
+    shutil.copytree(folder, tmp_path / "whole", symlinks=True)
+    shutil.copytree(folder / "runs", tmp_path / "parts" / "1" / "runs")
+    file = sorted((folder / "runs").iterdir())[0]
+    assert run("run", "--repeat", str(file), "--out", str(tmp_path / "whole2")) == 0
+    shutil.move(tmp_path / "whole2" / "_repeat", tmp_path / "whole" / "_repeat")
+    assert [path.relative_to(tmp_path).as_posix() for path in results.find(tmp_path)] == ["parts/1", "whole"]
+    with Client(make_view(tmp_path)) as client:
+        found = client.get("/v1/results").json()
+        assert found["runs"] == 6
+        assert {each["seeds"] for task in found["tasks"] for each in task["policies"]} == {3}
+        compared = client.get("/v1/results/compare?task=path-easy&baseline=random")
+        assert [row["pairs"] for row in compared.json()["rows"]] == [3]
+    # Whoever asks for the repeated runs sees them.
+    assert len(results.stored(tmp_path / "whole" / "_repeat")) == 1
 
 
 @pytest.mark.parametrize("baseline", ["random", "sw-cucb"])

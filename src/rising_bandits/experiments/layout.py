@@ -26,6 +26,12 @@ OLD_PARTIAL = "partial"
 OLD_SETTINGS = "settings.json"
 
 
+def result_folders(folder: Path) -> list[Path]:
+    """The results folders at or below a folder. What ``--repeat`` wrote is left out: its runs are there already."""
+    found = sorted({path.parent for path in folder.rglob(RUNS) if path.is_dir()})
+    return [path for path in found if path == folder or path.name != REPEAT]
+
+
 def plan_files(folder: Path) -> list[Path]:
     """The plans that a folder keeps; those that an earlier version wrote come first."""
     return [path for pattern in ("plan.toml", "plan-*.toml", "_plan*.toml") for path in sorted(folder.glob(pattern))]

@@ -111,9 +111,7 @@ def _parts(folder: Path, target: Path) -> list[Path]:
     """The results folders at or below a folder."""
     if not folder.is_dir():
         raise InputError(f"folders must be results folders, but {str(folder)!r} does not exist")
-    found = sorted({path.parent for path in folder.rglob(layout.RUNS) if path.is_dir()})
-    # What --repeat wrote is of runs that are there already.
-    found = [path for path in found if path.resolve() != target.resolve() and path.name != layout.REPEAT]
+    found = [path for path in layout.result_folders(folder) if path.resolve() != target.resolve()]
     if not found and folder.resolve() != target.resolve():
         raise InputError(f"folders must hold results, but there is no folder runs in {str(folder)!r}")
     return found

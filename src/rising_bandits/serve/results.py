@@ -16,7 +16,7 @@ from msgspec import Struct
 from starlette.applications import Starlette
 
 from rising_bandits.errors import InputError
-from rising_bandits.experiments import ResultStore, StoredRun, band, compare, group
+from rising_bandits.experiments import ResultStore, StoredRun, band, compare, group, layout
 from rising_bandits.serve import schemas
 from rising_bandits.serve.app import assemble
 from rising_bandits.serve.guard import Guard
@@ -38,13 +38,18 @@ _TAG = "Results"
 
 def find(folder: Path) -> list[Path]:
     """The folders of results in a folder: itself, and those in it at any depth, as those of a reproduction."""
-    found = {path.parent for path in sorted(folder.glob("**/runs")) if path.is_dir() and not path.is_symlink()}
-    return sorted(found)[:_FOLDERS]
+    found = layout.result_folders(folder)
+    return [path for path in found if not (path / layout.RUNS).is_symlink()][:_FOLDERS]
 
 
 def stored(folder: Path) -> list[StoredRun]:
-    """All finished runs in a folder. Nothing that the files name is imported or run."""
-    return [run for place in find(folder) for run in ResultStore(place).runs()]
+    """All finished runs in a folder, each once. Nothing that the files name is imported or run."""
+    found: dict[tuple[str, str, int, int], StoredRun] = {}
+    for place in find(folder):
+        for run in ResultStore(place).runs():
+            # Parts of a plan may lie beside the whole; a run in both is one seed, not two.
+            found.setdefault((run.spec.world, run.label, run.spec.horizon, run.spec.seed), run)
+    return list(found.values())
 
 
 def results(folder: Path, runs: list[StoredRun]) -> dict[str, Any]:
