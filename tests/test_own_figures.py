@@ -15,9 +15,11 @@ from rising_bandits.curves import Exponential, Flat
 from rising_bandits.experiments import Band, compare, make_plan, run_plan
 from rising_bandits.plots import style
 from rising_bandits.plots.animation import frames_of
+from rising_bandits.plots.looks import look, looks
+from rising_bandits.plots.names import short, wrapped
 from rising_bandits.plots.regret import draw_regret
 from rising_bandits.plots.structure import draw_curves, draw_structure
-from rising_bandits.plots.style import figure, look, looks, short, wrapped
+from rising_bandits.plots.style import figure
 
 
 def suppliers(size=12, names=None):

@@ -99,7 +99,7 @@ def compare(
     from rising_bandits.experiments import compare as comparison
 
     found = comparison(folder, baseline, measure=measure, interval=interval, level=level)
-    from rising_bandits.plots.style import title
+    from rising_bandits.plots.names import title
 
     writers: dict[str, Callable[[], str]] = {
         ".csv": found.to_csv,

@@ -133,7 +133,10 @@ def plot(results: Sequence[Result], path: str | Path, title: str, worlds: int = 
     list of Path
         The files that were written.
     """
-    from rising_bandits.plots.style import figure, look, save, spread, wrapped
+    from rising_bandits.plots.ends import spread
+    from rising_bandits.plots.looks import look
+    from rising_bandits.plots.names import wrapped
+    from rising_bandits.plots.style import figure, save
 
     longest = [result for result in results if result.horizon == max(one.horizon for one in results)]
     colours = {"best so far": "#009E73", "round robin": "#777777"}

@@ -13,11 +13,13 @@ from rising_bandits.plots.benchmark import draw_frontier, draw_map, draw_ranks, 
 from rising_bandits.plots.comparison import draw_critical_difference, plot_critical_difference
 from rising_bandits.plots.diagnosis import draw_diagnosis, plot_diagnosis
 from rising_bandits.plots.identification import draw_identification, plot_identification
+from rising_bandits.plots.looks import look
+from rising_bandits.plots.names import title
 from rising_bandits.plots.overview import plot_overview
 from rising_bandits.plots.recorded import plot_recording
 from rising_bandits.plots.regret import draw_regret, plot_regret, regret_bands
 from rising_bandits.plots.structure import draw_curves, draw_structure
-from rising_bandits.plots.style import look, theme, title
+from rising_bandits.plots.style import theme
 
 __all__ = [
     "animate_run",

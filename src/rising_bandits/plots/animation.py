@@ -12,7 +12,9 @@ from rising_bandits._checks import Floats, Ints, integer
 from rising_bandits._files import replacing
 from rising_bandits.errors import InputError
 from rising_bandits.experiments import StoredRun
-from rising_bandits.plots.style import EARLY, LATE, figures, short, title, wrapped
+from rising_bandits.plots.looks import EARLY, LATE
+from rising_bandits.plots.names import short, title, wrapped
+from rising_bandits.plots.style import figures
 from rising_bandits.problems import Task
 from rising_bandits.simulation import Run
 

@@ -10,7 +10,9 @@ import numpy as np
 
 from rising_bandits.benchmark import FAMILIES, HORIZONS, NOISES
 from rising_bandits.plots.ends import placed, shares
-from rising_bandits.plots.style import figure, look, looks, save, title
+from rising_bandits.plots.looks import look, looks
+from rising_bandits.plots.names import title
+from rising_bandits.plots.style import figure, save
 from rising_bandits.policies import recommended
 from rising_bandits.problems import TopK
 

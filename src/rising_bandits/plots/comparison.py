@@ -9,7 +9,9 @@ from typing import Any
 from rising_bandits.errors import InputError
 from rising_bandits.experiments.comparison import Comparison
 from rising_bandits.experiments.ranks import Ranks
-from rising_bandits.plots.style import figure, looks, save, title
+from rising_bandits.plots.looks import looks
+from rising_bandits.plots.names import title
+from rising_bandits.plots.style import figure, save
 
 
 def draw_critical_difference(axes: Any, ranks: Ranks) -> None:

@@ -12,7 +12,8 @@ import numpy as np
 
 from rising_bandits._checks import Floats
 from rising_bandits._text import figure_text, shown_text
-from rising_bandits.plots.style import EARLY, LATE, current, figures, save
+from rising_bandits.plots.looks import EARLY, LATE
+from rising_bandits.plots.style import current, figures, save
 from rising_bandits.theory.diagnosis import ArmDiagnosis, Diagnosis
 
 MOST_PANELS = 12

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rising_bandits.plots.style import spread
-
 _LINE = 0.062
 """The height of a line of text as a share of the height of the axes."""
 _TOP = 0.98
@@ -64,6 +62,32 @@ def shares(values: Sequence[float], low: float, high: float, *, log: bool = Fals
     if log:
         inside, low, high = [math.log(value) for value in inside], math.log(low), math.log(high)
     return [(value - low) / (high - low) for value in inside]
+
+
+def spread(wanted: Sequence[float], gap: float) -> list[float]:
+    """Heights that are at least ``gap`` apart and otherwise close to the wanted ones, which must be descending.
+
+    >>> spread([10.0, 9.5, 2.0], gap=1.0)
+    [10.25, 9.25, 2.0]
+    """
+    blocks: list[list[float]] = []
+    for height in wanted:
+        blocks.append([height, 1])
+        # Heights that are too close are spaced evenly around their common mean.
+        while len(blocks) > 1 and _bottom(blocks[-2], gap) < _top(blocks[-1], gap) + gap:
+            (middle, count), (other, more) = blocks[-2], blocks[-1]
+            blocks[-2:] = [[(middle * count + other * more) / (count + more), count + more]]
+    return [middle + gap * ((count - 1) / 2 - place) for middle, count in blocks for place in range(int(count))]
+
+
+def _top(block: list[float], gap: float) -> float:
+    """The largest height of a block, given as its middle and its number of heights."""
+    return block[0] + gap * (block[1] - 1) / 2
+
+
+def _bottom(block: list[float], gap: float) -> float:
+    """The smallest height of a block, given as its middle and its number of heights."""
+    return block[0] - gap * (block[1] - 1) / 2
 
 
 def placed(wanted: Sequence[float], gap: float) -> list[float]:

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from rising_bandits.plots.style import figures, looks, save, title
+from rising_bandits.plots.looks import looks
+from rising_bandits.plots.names import title
+from rising_bandits.plots.style import figures, save
 from rising_bandits.simulation.identification import ErrorRate
 
 _ASIDE = 1.055

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rising_bandits.experiments import StoredRun, make_task
+from rising_bandits.plots.names import title, wrapped
 from rising_bandits.plots.regret import draw_regret, regret_bands, regret_heading
 from rising_bandits.plots.structure import draw_curves, draw_structure
-from rising_bandits.plots.style import figures, save, title, wrapped
+from rising_bandits.plots.style import figures, save
 
 
 def plot_overview(

@@ -8,8 +8,9 @@ import numpy as np
 
 from rising_bandits.curves import Failing
 from rising_bandits.experiments import make_task
+from rising_bandits.plots.looks import one_of_many
 from rising_bandits.plots.regret import regret_heading
-from rising_bandits.plots.style import figure, one_of_many, save
+from rising_bandits.plots.style import figure, save
 from rising_bandits.theory import optimal_constant
 
 

@@ -11,7 +11,9 @@ import numpy as np
 from rising_bandits.errors import InputError
 from rising_bandits.experiments import Band, StoredRun, band, group, make_task
 from rising_bandits.plots.ends import End, name_ends
-from rising_bandits.plots.style import current, figure, look, looks, save, theme, title, wrapped
+from rising_bandits.plots.looks import look, looks
+from rising_bandits.plots.names import title, wrapped
+from rising_bandits.plots.style import current, figure, save, theme
 
 _THOUSANDS = 1e3
 _MANY = 10_000

@@ -10,7 +10,8 @@ import numpy as np
 
 from rising_bandits.oracles import Assignments, KSubsets
 from rising_bandits.plots.ends import End, name_ends
-from rising_bandits.plots.style import EARLY, LATE, short
+from rising_bandits.plots.looks import EARLY, LATE
+from rising_bandits.plots.names import short
 from rising_bandits.problems import ShortestPath, SpanningTree, Task
 
 _ROW = 8

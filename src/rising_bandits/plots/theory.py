@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from rising_bandits._checks import Floats
-from rising_bandits.plots.style import look, spread, title
+from rising_bandits.plots.ends import spread
+from rising_bandits.plots.looks import look
+from rising_bandits.plots.names import title
 from rising_bandits.theory import lower_rate, upper_rate
 from rising_bandits.theory.checks import Concentration
 

@@ -12,7 +12,9 @@ import numpy as np
 
 from rising_bandits._checks import Bools, Floats, Ints
 from rising_bandits.experiments.statistics import half_width
-from rising_bandits.plots.style import PALETTE, current, figure, figures, looks, save, title
+from rising_bandits.plots.looks import PALETTE, looks
+from rising_bandits.plots.names import title
+from rising_bandits.plots.style import current, figure, figures, save
 
 _COLOURS = "YlOrRd"
 _FLOOR, _WALL = "#F4F3EE", "#737F8F"

@@ -9,7 +9,7 @@ import numpy as np
 from rising_bandits._checks import Floats
 from rising_bandits.curves import Flat
 from rising_bandits.experiments import StoredRun, group
-from rising_bandits.plots.style import title
+from rising_bandits.plots.names import title
 from rising_bandits.problems import tasks
 from rising_bandits.reproduction.judging import (
     ALPHA,

@@ -9,7 +9,8 @@ import numpy as np
 
 from rising_bandits.experiments import PAPER_POLICIES, StoredRun, summarise
 from rising_bandits.plots import plot_overview
-from rising_bandits.plots.style import figure, save, title
+from rising_bandits.plots.names import title
+from rising_bandits.plots.style import figure, save
 from rising_bandits.plots.theory import draw_plays
 from rising_bandits.problems import tasks
 from rising_bandits.reproduction import task_claims as claims

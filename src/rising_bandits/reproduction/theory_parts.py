@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from rising_bandits.experiments import StoredRun
-from rising_bandits.plots.style import figure, figures, save, title
+from rising_bandits.plots.names import title
+from rising_bandits.plots.style import figure, figures, save
 from rising_bandits.plots.theory import draw_bounds, draw_concentration, draw_growth, draw_lower_bound, draw_rates
 from rising_bandits.problems import tasks
 from rising_bandits.reproduction import theory_claims as claims
