@@ -19,6 +19,8 @@ async function call(method, path, body) {
     throw new ProblemError(0, "No answer", "the service does not answer");
   }
   const data = await answer.json().catch(() => ({}));
+  // The session has ended: the page asks for the token again.
+  if (answer.status === 401 && !path.startsWith("/v1/me") && !path.startsWith("/v1/session")) window.dispatchEvent(new Event("ended"));
   if (!answer.ok) throw new ProblemError(answer.status, data.title || "Error", data.detail || `status ${answer.status}`);
   return data;
 }

@@ -28,7 +28,7 @@ export function ArmTable({ data, units, arms, chosen, retired, picked, onPick, u
       <table>
         <caption class="sr">What is known about every arm</caption>
         <thead><tr>{COLUMNS.map(([key, title]) => (
-          <th key={key} aria-sort={sort[0] === key ? (sort[1] > 0 ? "ascending" : "descending") : "none"}><button onClick={() => setSort([key, sort[0] === key ? -sort[1] : key === "label" ? 1 : -1])}>{title}{unit && OUTCOMES.has(key) ? `, ${unit}` : ""}{arrow(key)}</button></th>
+          <th key={key} aria-sort={sort[0] === key ? (sort[1] > 0 ? "ascending" : "descending") : "none"}><button onClick={() => setSort([key, sort[0] === key ? -sort[1] : key === "label" ? 1 : -1])}>{key === "label" && units !== "arms" ? "super arm" : title}{unit && OUTCOMES.has(key) ? `, ${unit}` : ""}{arrow(key)}</button></th>
         ))}</tr></thead>
         <tbody>{rows.slice(0, MOST).map((arm) => (
           <tr key={arm.label} class={`${arm.label === picked ? "picked" : ""} ${retired.has(arm.label) ? "off" : ""}`}>
@@ -38,6 +38,6 @@ export function ArmTable({ data, units, arms, chosen, retired, picked, onPick, u
         ))}</tbody>
       </table>
     </div>
-    <p class="faint small">{rows.length > MOST ? `The first ${MOST} of ${rows.length}; sort by another column or type a part of a name to see others. ` : ""}● in the shown decision. Recent: the average of recent outcomes. Forecast: what it is expected to become. Possible: the forecast and a bonus for what is not known yet; the decision maximises it.{units === "arms" ? "" : REWARDS}</p>
+    <p class="faint small">{rows.length > MOST ? `The first ${MOST} of ${rows.length}; sort by another column or type a part of a name to see others. ` : ""}● in the shown decision. Recent: the average of recent outcomes. Forecast: what it is expected to become. Possible: the forecast and a bonus for what is not known yet; the decision is the super arm for which this is best.{units === "arms" ? "" : REWARDS}</p>
   </>;
 }

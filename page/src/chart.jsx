@@ -41,6 +41,8 @@ export function Chart({ option, label, kind = "", height, onPick }) {
     const made = echarts.init(spot.current, null, { renderer: "svg" });
     chart.current = made;
     made.on("click", (event) => pick.current && pick.current(event));
+    // A wheel over a chart scrolls the page, unless zooming is meant.
+    spot.current.addEventListener("wheel", (event) => event.ctrlKey || event.metaKey || event.stopPropagation(), { capture: true });
     const watch = new ResizeObserver(() => made.resize());
     watch.observe(spot.current);
     return () => { watch.disconnect(); made.dispose(); };
@@ -62,7 +64,7 @@ export function overTime(curves) {
   const counted = (points) => { let sum = 0; return points.count.map((count) => (sum += count)); };
   const moved = (points) => ({ ...points, at: short ? counted(points) : points.at.map((seconds) => seconds * 1000) });
   return {
-    axis: short ? { type: "value", min: 0, max: "dataMax", name: "decisions told", nameLocation: "middle", nameGap: 26 } : { type: "time", axisLabel: { formatter: TIMES } },
+    axis: short ? { type: "value", min: 0, max: "dataMax", minInterval: 1, name: "decisions told", nameLocation: "middle", nameGap: 26 } : { type: "time", axisLabel: { formatter: TIMES } },
     curves: Object.fromEntries(Object.entries(curves).map(([source, points]) => [source, moved(points)])),
   };
 }

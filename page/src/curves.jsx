@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { get, place } from "./api.js";
 import { band, Chart, COLOURS, inside, outcomeAxis } from "./chart.jsx";
 import { Key, Name, Names } from "./names.jsx";
-import { plain, withUnit } from "./words.js";
+import { own, plain, withUnit } from "./words.js";
 
 // The part of a curve up to a number of plays.
 const upTo = (points, plays) => { const kept = points.at.filter((at) => at <= plays).length; return Object.fromEntries(Object.entries(points).map(([key, list]) => [key, list.slice(0, kept)])); };
@@ -26,7 +26,7 @@ export function Curves({ name, data, arms, picked, onPick, restarted }) {
     xAxis: { type: "value", name: "play of the arm", nameLocation: "middle", nameGap: 26, minInterval: 1 },
     yAxis: outcomeAxis(data.study.unit || "outcome", data.study.lower_is_better),
     series: (picked ? [picked] : names).flatMap((arm) => {
-      const all = more[arm] || data.curves[arm];
+      const all = own(more, arm) || own(data.curves, arm);
       if (!all || !all.at.length || (past && restarted.has(arm))) return [];
       const known = arms.get(arm), points = past ? upTo(all, known?.plays ?? 0) : all;
       const made = band(plain(arm), points, colour(arm), data.domain);

@@ -20,17 +20,21 @@ function Glance({ name }) {
   useEffect(() => {
     let alive = true;
     let timer;
-    // A long log is read in several calls, one after the other.
-    const look = () => get(place(name, "/glance")).then((found) => {
-      if (!alive) return;
-      setData(found);
-      setProblem("");
-      timer = setTimeout(look, found.left ? 0 : 5000);
-    }, (error) => {
-      if (!alive) return;
-      setProblem(error.message);
-      timer = setTimeout(look, 5000);
-    });
+    const look = () => {
+      // Nothing is asked for a page that nobody sees.
+      if (document.hidden) { timer = setTimeout(look, 1000); return; }
+      get(place(name, "/glance")).then((found) => {
+        if (!alive) return;
+        setData(found);
+        setProblem("");
+        // A long log is read in several calls, one after the other.
+        timer = setTimeout(look, found.left ? 0 : 5000);
+      }, (error) => {
+        if (!alive) return;
+        setProblem(error.message);
+        timer = setTimeout(look, 5000);
+      });
+    };
     look();
     return () => { alive = false; clearTimeout(timer); };
   }, [name]);

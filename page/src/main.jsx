@@ -37,7 +37,7 @@ function Look() {
 
 // Moves the focus to the content, so that the keyboard and screen readers go on there.
 const toContent = () => { const main = document.getElementById("main"); if (main) { main.tabIndex = -1; main.focus({ preventScroll: true }); } };
-const here = () => decodeURIComponent(location.hash.replace(/^#\/?/, ""));
+const here = () => { const text = location.hash.replace(/^#\/?/, ""); try { return decodeURIComponent(text); } catch { return text; } };
 
 function App() {
   const [who, setWho] = useState(null);
@@ -51,8 +51,9 @@ function App() {
     const dark = matchMedia("(prefers-color-scheme: dark)");
     window.addEventListener("hashchange", move);
     window.addEventListener("look", dress);
+    window.addEventListener("ended", ask);
     dark.addEventListener("change", dress);
-    return () => { window.removeEventListener("hashchange", move); window.removeEventListener("look", dress); dark.removeEventListener("change", dress); };
+    return () => { window.removeEventListener("hashchange", move); window.removeEventListener("look", dress); window.removeEventListener("ended", ask); dark.removeEventListener("change", dress); };
   }, []);
   if (!who) return <p class="wait">Loading …</p>;
   if (who.missing && who.status === 401) return <Login onDone={ask} />;

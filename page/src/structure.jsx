@@ -51,7 +51,7 @@ export function Structure({ structure, labels, arms, chosen, retired, unit, past
   if (option) {
     return <>
       <Chart option={option} height={structure.nodes.length > 12 ? "28rem" : undefined} label={`The structure with ${structure.nodes.length} nodes and ${labels.length} arms. The table of arms has the same as text.`} onPick={(event) => event.dataType === "edge" && onPick(event.data.arm)} />
-      <Colours known={known} unit={unit} past={past}>Thick: in the shown decision; dashed: retired. Drag to move, scroll to zoom, click an edge to pick it.</Colours>
+      <Colours known={known} unit={unit} past={past}>Thick: in the shown decision; dashed: retired. Drag to move, Ctrl and scroll to zoom, click an edge to pick it.</Colours>
     </>;
   }
   // Of many arms the chosen ones come first, then the best.

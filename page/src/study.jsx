@@ -42,12 +42,21 @@ export function StudyPage({ name, rights }) {
   }, [name]);
   useEffect(() => {
     document.title = `${name} – rising-bandits`;
-    load();
-    const source = new EventSource(place(name, "/events"));
-    source.addEventListener("log", () => { setLive(true); load(); });
-    source.addEventListener("gone", () => { source.close(); setLive(false); });
-    source.onerror = () => setLive(false);
-    return () => source.close();
+    let source = null, timer;
+    const leave = () => { clearTimeout(timer); setLive(false); if (source) source.close(); source = null; };
+    // A browser keeps at most six connections to a service, so a tab that nobody sees must not hold one.
+    const follow = () => {
+      leave();
+      if (document.hidden) return;
+      load();
+      source = new EventSource(place(name, "/events"));
+      source.addEventListener("log", () => { setLive(true); load(); });
+      source.addEventListener("gone", () => { leave(); load(); });
+      source.onerror = () => { setLive(false); if (source && source.readyState === EventSource.CLOSED) { leave(); timer = setTimeout(follow, 5000); } };
+    };
+    follow();
+    document.addEventListener("visibilitychange", follow);
+    return () => { document.removeEventListener("visibilitychange", follow); leave(); };
   }, [name]);
   const shownDecision = at ?? (data ? data.study.decisions : 0);
   useEffect(() => {

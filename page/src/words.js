@@ -5,6 +5,8 @@ export function number(value, digits = 4) {
   return String(Number(value.toPrecision(digits)));
 }
 export const withUnit = (value, unit) => (value === null || value === undefined ? "–" : `${number(value)}${unit ? ` ${unit}` : ""}`);
+// What an object holds under a name of a stranger, such as "constructor".
+export const own = (object, name) => (Object.hasOwn(object, name) ? object[name] : undefined);
 export const several = (count, word) => `${number(count)} ${word}${count === 1 ? "" : "s"}`;
 export const capital = (text) => text[0].toUpperCase() + text.slice(1);
 

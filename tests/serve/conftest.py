@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 import threading
 import time
 
@@ -10,6 +11,10 @@ from service_kit import MAIN, Client
 
 from rising_bandits.serve import Limits, Tokens, make_app
 from rising_bandits.serve.run import config
+
+CHROMIUM = next((path for path in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if path), None)
+PATIENCE = 60_000
+"""How many milliseconds the browser waits for anything; a busy machine is slow."""
 
 
 @pytest.fixture
@@ -60,3 +65,29 @@ def served():
         rising.hub.draining.set()
         server.should_exit = True
         thread.join()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if CHROMIUM is None:
+        pytest.skip("no chromium on the PATH; apt-get install chromium")
+    with sync_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def page(browser):
+    """A page that must log no error."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    context.set_default_timeout(PATIENCE)
+    made = context.new_page()
+    made.errors = []
+    made.on("pageerror", lambda error: made.errors.append(str(error)))
+    made.on("console", lambda said: made.errors.append(said.text) if said.type == "error" else None)
+    made.on("dialog", lambda dialog: (made.errors.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+    yield made
+    assert made.errors == []
+    context.close()

@@ -118,3 +118,17 @@ class Peer:
 
     def round(self):
         self.tell(self.ask())
+
+
+def shot(page, name):
+    """Keep a picture where RISING_PICTURES says."""
+    if folder := os.environ.get("RISING_PICTURES"):
+        page.wait_for_timeout(500)
+        page.screenshot(path=f"{folder}/{name}.png", full_page=True)
+
+
+def play(study, rounds):
+    with study.group():
+        for _ in range(rounds):
+            decision = study.ask()
+            study.tell(decision, {arm: (hash(str(arm)) % 50) / 100 + 0.2 for arm in decision.super_arm})

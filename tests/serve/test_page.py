@@ -2,60 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-
-import pytest
-from service_kit import MAIN, make
+from service_kit import MAIN, make, play, shot
 
 import rising_bandits as rb
 from rising_bandits.serve import Limits, Tokens, make_app, tokens
 
-CHROMIUM = next((path for path in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if path), None)
 NASTY = ["<b>bold</b>", "<img src=x onerror=alert(1)>", "'\"><script>alert(2)</script>", "plain"]
 TURNED = "\u202eno\nname"
-PATIENCE = 60_000
-"""How many milliseconds the browser waits for anything; a busy machine is slow."""
-
-
-@pytest.fixture(scope="module")
-def browser():
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if CHROMIUM is None:
-        pytest.skip("no chromium on the PATH; apt-get install chromium")
-    with sync_api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield started
-        started.close()
-
-
-@pytest.fixture
-def page(browser):
-    """A page that must log no error."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    context.set_default_timeout(PATIENCE)
-    made = context.new_page()
-    made.errors = []
-    made.on("pageerror", lambda error: made.errors.append(str(error)))
-    made.on("console", lambda said: made.errors.append(said.text) if said.type == "error" else None)
-    made.on("dialog", lambda dialog: (made.errors.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-    yield made
-    assert made.errors == []
-    context.close()
-
-
-def shot(page, name):
-    """Keep a picture where RISING_PICTURES says."""
-    if folder := os.environ.get("RISING_PICTURES"):
-        page.wait_for_timeout(500)
-        page.screenshot(path=f"{folder}/{name}.png", full_page=True)
-
-
-def play(study, rounds):
-    with study.group():
-        for _ in range(rounds):
-            decision = study.ask()
-            study.tell(decision, {arm: (hash(str(arm)) % 50) / 100 + 0.2 for arm in decision.super_arm})
 
 
 def test_the_page_opens_follows_and_retires_an_arm_by_clicking(storage, served, page):
