@@ -16,7 +16,7 @@ import rising_bandits as rb
 from rising_bandits.experiments import PAPER_POLICIES, RunSpec, StoredRun, make_task
 from rising_bandits.reproduction import SECTIONS, reproduce, task_claims, theory_claims, theory_parts
 from rising_bandits.reproduction import sections as plans
-from rising_bandits.reproduction.index import ITEMS, index_of
+from rising_bandits.reproduction.index import EQUATIONS, ITEMS, index_of
 from rising_bandits.reproduction.judging import Claim, Paired, compare, holm, larger, lowest, paired
 from rising_bandits.reproduction.report import Part, render
 from rising_bandits.reproduction.reproduce import plan_of
@@ -355,6 +355,10 @@ def test_the_index_has_everything_of_the_paper(small):
     assert by["Lemma 4"].why == "because the section that judges it was not asked for"
     # No claim points to something that the index does not have.
     assert {item for _, claim in result.claims for item in claim.items} <= set(names)
+    # The paper numbers its equations from 1 to 166, and each belongs to one item of the index.
+    assert [n for first, last, _ in EQUATIONS for n in range(first, last + 1)] == list(range(1, 167))
+    assert {item for _, _, item in EQUATIONS} <= set(names)
+    assert by["Theorem 3"].equations == "7–8"
     one = index_of(
         [Part("x", "", claims=[Claim("a", "held", "", ("Table 3",)), Claim("b", "level", "", ("Table 3",))])]
     )

@@ -16,7 +16,6 @@ from rising_bandits.plots.looks import PALETTE, looks
 from rising_bandits.plots.names import title
 from rising_bandits.plots.style import current, figure, figures, save
 
-_COLOURS = "YlOrRd"
 _FLOOR, _WALL = "#F4F3EE", "#737F8F"
 _ACROSS = 4
 """How many panels a figure of regret has in a row at most."""
@@ -24,6 +23,8 @@ _MAPS = 5
 """How many heatmaps stand side by side at most; more would be too small on a page."""
 _BAND = 5
 """From how many seeds on an interval is drawn."""
+_LETTERS = 13.0
+"""How many letters of a heading fit on an inch in size 10."""
 _COLUMNS = 18
 """How many paths a heatmap of paths has in a row."""
 
@@ -196,6 +197,14 @@ def _scale(counts: Floats) -> Any:
     return LogNorm(low, max(2.0 * low, float(counts.max(initial=0.0))))
 
 
+def _colours() -> Any:
+    """Yellow to dark red. The palest yellows are left out: on the colour of the floor they could not be seen."""
+    import matplotlib as mpl
+    from matplotlib.colors import ListedColormap
+
+    return ListedColormap(mpl.colormaps["YlOrRd"](np.linspace(0.2, 1.0, 256)))
+
+
 def _rows(marks: Sequence[int]) -> list[str]:
     return [f"to episode\n{mark:,}" for mark in marks]
 
@@ -240,7 +249,7 @@ def plot_positions(
                     np.where(values[row] > 0, values[row], np.nan),
                     origin="lower",
                     extent=(left, left + floor.cell * wide, bottom, bottom + floor.cell * high),
-                    cmap=_COLOURS,
+                    cmap=_colours(),
                     norm=norm,
                     zorder=1,
                     interpolation="nearest",
@@ -284,7 +293,7 @@ def plot_tries(
                     headwidth=2.6,
                     headlength=2.6,
                     headaxislength=2.6,
-                    cmap=_COLOURS,
+                    cmap=_colours(),
                     norm=norm,
                     zorder=3,
                 )
@@ -322,7 +331,7 @@ def plot_paths(
                 cells[:n_paths] = np.where(values[row] > 0, values[row], np.nan)
                 axes.set_facecolor(_FLOOR)
                 picture = axes.imshow(
-                    cells.reshape(high, wide), cmap=_COLOURS, norm=norm, aspect="auto", interpolation="nearest"
+                    cells.reshape(high, wide), cmap=_colours(), norm=norm, aspect="auto", interpolation="nearest"
                 )
                 for place in np.flatnonzero(walkable):
                     down, across = divmod(int(place), wide)
@@ -333,8 +342,9 @@ def plot_paths(
 
 
 def _finish(drawing: Any, heading: str, path: str | Path) -> list[Path]:
-    """Write the heading of a grid of panels, and the figure."""
-    drawing.suptitle(heading, fontsize=10, x=0.01, y=0.995, ha="left", va="top")
+    """Write the heading of a grid of panels, smaller if it would not fit, and the figure."""
+    size = min(10.0, _LETTERS * drawing.get_figwidth() * 10.0 / max(1, len(heading)))
+    drawing.suptitle(heading, fontsize=size, x=0.01, y=0.995, ha="left", va="top")
     return save(drawing, path)
 
 

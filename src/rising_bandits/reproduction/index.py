@@ -1,4 +1,4 @@
-"""The index of the paper: every figure, table, theorem, lemma and corollary, and what became of it here."""
+"""The index of the paper: every figure, table, theorem, lemma, corollary and equation, and what became of it here."""
 
 from __future__ import annotations
 
@@ -19,6 +19,13 @@ ITEMS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("Figure 7", "AntMaze: outcomes by edge, regret", ("antmaze-easy", "antmaze-complex", "outcomes-easy"), ""),
     ("Figure 8", "AntMaze-complex: where the ant was, three policies", ("positions-complex", "antmaze-complex"), ""),
     ("Figure 9", "k-MAX: outcomes, regret", ("k-max",), ""),
+    ("Appendix E.1", "slopes of the synthetic tasks, and the rates of regret for them", ("growth", "path-complex"), ""),
+    (
+        "Appendix E.2",
+        "outcomes of AntMaze as steps/100, or as steps by the length of an episode",
+        ("antmaze",),
+        "it describes the setting; the authors' program takes one over the steps instead, and so do the runs here",
+    ),
     ("Appendix F.1", "the constant B_L = 1/√k of Theorem 2 for k-MAX", ("optimality",), ""),
     ("Figure 10", "graphs of the matching tasks", ("matching-easy", "matching-complex"), f"{_SETUP}; drawn again here"),
     ("Figure 11", "regret on the matching tasks", ("matching-easy", "matching-complex"), ""),
@@ -36,6 +43,8 @@ ITEMS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "table (preset paper) is in the guide to AntMaze",
     ),
     ("Table 3", "regret of CRUCB by window on path-easy", ("sensitivity",), ""),
+    ("Section 2", "rising means and regret", (), _SETUP),
+    ("Section 4", "the index of CRUCB, and that its forecasts are optimistic", ("concentration",), ""),
     ("Theorem 1", "the best constant super arm need not be optimal", ("optimality",), ""),
     ("Theorem 2", "how far it can be from optimal", ("optimality",), ""),
     ("Corollary 1", "for sums it is optimal", ("optimality",), ""),
@@ -64,6 +73,43 @@ ITEMS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("Algorithm 6", "SW-CTS", (), _RUN),
 )
 """For every item of the paper: its name, what it is, the sections that show it, and why it is not judged, if so."""
+EQUATIONS: tuple[tuple[int, int, str], ...] = (
+    (1, 1, "Section 2"),
+    (2, 2, "Assumption 2"),
+    (3, 3, "Section 2"),
+    (4, 5, "Theorem 2"),
+    (6, 6, "Section 4"),
+    (7, 8, "Theorem 3"),
+    (9, 12, "Corollary 2"),
+    (13, 13, "Theorem 4"),
+    (14, 15, "Theorem 5"),
+    (16, 19, "Theorem 1"),
+    (20, 23, "Lemma 1"),
+    (24, 35, "Claims 1 and 2"),
+    (36, 50, "Theorem 2"),
+    (51, 65, "Proof of Theorem 3"),
+    (66, 66, "Lemma 2"),
+    (67, 84, "Proof of Theorem 3"),
+    (85, 108, "Lemma 3"),
+    (109, 113, "Proof of Theorem 4"),
+    (114, 127, "Lemma 4"),
+    (128, 132, "Proof of Theorem 5"),
+    (133, 140, "Lemma 4"),
+    (141, 141, "Proposition 1"),
+    (142, 163, "Proof of Theorem 5"),
+    (164, 166, "Algorithm 3"),
+)
+"""The numbered equations of the paper, first and last of each stretch, and the item that they belong to."""
+
+
+def equations_of(item: str) -> str:
+    """The numbers of the equations that belong to an item.
+
+    >>> equations_of("Section 2"), equations_of("Corollary 2"), equations_of("Figure 1")
+    ('1, 3', '9–12', '')
+    """
+    mine = [(first, last) for first, last, whose in EQUATIONS if whose == item]
+    return ", ".join(str(first) if first == last else f"{first}–{last}" for first, last in mine)
 
 
 def _together(claims: Sequence[Claim]) -> Verdict:
@@ -100,5 +146,7 @@ def index_of(parts: Sequence[Part]) -> list[Entry]:
             words = "because its section was not asked for"
         else:
             words = f"because {why or 'the section that judges it was not asked for'}"
-        entries.append(Entry(item, what, verdict, words, tuple(name for name in where if name in shown)))
+        entries.append(
+            Entry(item, what, verdict, words, tuple(name for name in where if name in shown), equations_of(item))
+        )
     return entries

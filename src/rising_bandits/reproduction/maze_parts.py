@@ -200,7 +200,7 @@ def heatmap_parts(one: Trained, folder: Path) -> list[Part]:
     """The parts with heatmaps of positions, of paths and of edges, each for every policy at every mark."""
     runs = {label: len(one.of(label)) for label in one.policies}
     cells = {label: one.positions[label] for label in one.policies}
-    head = f"AntMaze-{one.maze} (trained), mean over runs"
+    head = f"AntMaze-{one.maze} (trained)"
     made = []
     for name, title, items, path, words in (
         (
@@ -221,7 +221,7 @@ def heatmap_parts(one: Trained, folder: Path) -> list[Part]:
                 one.mean("paths"),
                 runs,
                 one.marks,
-                f"{head}: episodes on each path, a cell a path; framed: no wall is in the way",
+                f"{head}: episodes on each path",
                 folder / f"paths-{one.maze}.png",
             ),
             "Episodes on each path, a cell a path. The first is the optimal path; framed paths run into no wall; "
@@ -236,13 +236,13 @@ def heatmap_parts(one: Trained, folder: Path) -> list[Part]:
                 one.mean("edges"),
                 runs,
                 one.marks,
-                f"{head}: tries of each edge (green: start, blue: goal)",
+                f"{head}: tries of each edge",
                 folder / f"edges-{one.maze}.png",
             ),
             "Tries of each edge. Green is the start, blue the goal.",
         ),
     ):
-        caption = f"{words} Each row has one logarithmic colour scale; a blank is 0. Trained runs."
+        caption = f"{words} Means over runs. Each row has one logarithmic colour scale; a blank is 0. Trained runs."
         made.append(
             Part(
                 f"{name}-{one.maze}",

@@ -86,6 +86,8 @@ class Entry:
         For "not judged" the reason; otherwise what was counted.
     parts
         The sections that show it.
+    equations
+        The numbers of the paper's equations that belong to it, as text.
     """
 
     item: str
@@ -93,6 +95,7 @@ class Entry:
     verdict: Verdict
     why: str
     parts: tuple[str, ...] = ()
+    equations: str = ""
 
 
 def _verdict(verdict: Verdict) -> str:
@@ -150,10 +153,13 @@ def _index(entries: Sequence[Entry], names: Sequence[str]) -> str:
     for entry in entries:
         links = " ".join(f'<a href="#{name}">{name}</a>' for name in entry.parts if name in names)
         cells = (
-            html.escape(entry.item), html.escape(entry.what), _verdict(entry.verdict), html.escape(entry.why), links,
+            html.escape(entry.item), html.escape(entry.equations), html.escape(entry.what), _verdict(entry.verdict),
+            html.escape(entry.why), links,
         )  # fmt: skip
         rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
-    head = "".join(f"<th>{name}</th>" for name in ("in the paper", "what it is", "here", "by what", "section"))
+    head = "".join(
+        f"<th>{name}</th>" for name in ("in the paper", "equations", "what it is", "here", "by what", "section")
+    )
     return (
         '<h2 id="index">Everything in the paper, and what became of it here</h2><div class="wide"><table class="words">'
         f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"

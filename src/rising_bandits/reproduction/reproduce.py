@@ -237,8 +237,8 @@ def _write_tables(
             [[name, c.verdict, c.of_paper, "; ".join(c.items), c.text, c.evidence] for name, c in claims],
         ),
         "index.csv": (
-            ["item", "what", "verdict", "why", "sections"],
-            [[e.item, e.what, e.verdict, e.why, " ".join(e.parts)] for e in index],
+            ["item", "equations", "what", "verdict", "why", "sections"],
+            [[e.item, e.equations, e.what, e.verdict, e.why, " ".join(e.parts)] for e in index],
         ),
     }
     folder.mkdir(parents=True, exist_ok=True)

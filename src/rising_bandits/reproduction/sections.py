@@ -161,7 +161,9 @@ _BUILDERS: dict[str, Callable[[], Section]] = {
     ),
     "lower-bounds": _lower_bounds,
     "proofs": lambda: Section("proofs", "Steps of the paper's proofs, computed"),
-    "concentration": lambda: Section("concentration", "The concentration of estimates (Lemma 2), measured"),
+    "concentration": lambda: Section(
+        "concentration", "Estimates: how far they are off (Lemma 2), and whether forecasts are optimistic (Section 4)"
+    ),
 }
 SECTIONS = list(_BUILDERS)
 """The names that ``rising reproduce --only`` takes, in the order of the report."""

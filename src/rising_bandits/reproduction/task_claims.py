@@ -152,7 +152,7 @@ def _nearly_linear(runs: Sequence[StoredRun]) -> Claim:
         "regret per round over the second and the first half: "
         + ", ".join(f"{late:.3f} and {first:.3f} (bonus {BONUSES[label]})" for label, (late, first) in slopes.items())
         + f"; held needs the two within a factor of {_STEADY:g}",
-        ("Figure 5",),
+        ("Figure 5", "Appendix E.1"),
     )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from rising_bandits._checks import Floats
 from rising_bandits.experiments import StoredRun
 from rising_bandits.plots.names import title
 from rising_bandits.plots.style import figure, figures, save
@@ -23,15 +24,18 @@ from rising_bandits.reproduction.sections import (
     HORIZONS,
     SLOPES,
     STEEP_HORIZONS,
+    TASKS,
     Section,
 )
 from rising_bandits.reproduction.variants import flat_bound
 from rising_bandits.theory import lower_bound, optimal_constant, optimal_policy, upper_bound, upper_rate
-from rising_bandits.theory.checks import check_monotone, check_ratio, check_sum, concentration
+from rising_bandits.theory.checks import check_monotone, check_optimism, check_ratio, check_sum, concentration
 from rising_bandits.theory.instances import best_constant_is_not_optimal
 
 _SUMS = 300
 """On how many random instances Corollary 1 is checked."""
+_CURVES = 500
+"""On how many random curves forecasts are checked."""
 
 
 def growth_part(section: Section, runs: Sequence[StoredRun], folder: Path) -> Part:
@@ -66,11 +70,23 @@ def growth_part(section: Section, runs: Sequence[StoredRun], folder: Path) -> Pa
             "without noise, and for exp(−n) the mean regret on two arms with noise, which is what the term T^(2/3) "
             "comes from.",
         ],
-        claims=[claims.gap_claim(), *claims.rate_claims(runs)],
+        claims=[claims.gap_claim(), claims.slope_claim(_largest_slopes()), *claims.rate_claims(runs)],
         figures=[(path, "Computed from the formulas of Corollary 2 and Theorem 5.")],
         tables=[("Regret of CRUCB, K = 2 and L = 1; without noise the larger of A and B", headings, rows)],
-        items=("Figure 2", "Figure 3", "Corollary 2"),
+        items=("Figure 2", "Figure 3", "Corollary 2", "Appendix E.1"),
     )
+
+
+def _largest_slopes() -> dict[str, Floats]:
+    """For each synthetic task but the toy the largest slope of its arms after 1, 2, ... plays, as long as they rise."""
+    found = {}
+    for name in TASKS:
+        if name != "toy":
+            task = tasks.get(name)
+            last = max(curve.settled or 0 for curve in task.curves)
+            plays = np.arange(1, last + 2)
+            found[name] = np.diff([curve(plays) for curve in task.curves], axis=1).max(axis=0)
+    return found
 
 
 def bounds_part(section: Section, runs: Sequence[StoredRun], folder: Path) -> Part:
@@ -233,7 +249,7 @@ def concentration_part(section: Section, runs: Sequence[StoredRun], folder: Path
         section.name,
         section.title,
         text=[f"Simulated: four arms are played in turn, with Gaussian noise. The lemma is for 30 log t. {words}"],
-        claims=[claims.concentration_claim(measured[0])],
+        claims=[claims.concentration_claim(measured[0]), claims.optimism_claim(check_optimism(_CURVES), _CURVES)],
         figures=[
             (
                 path,
@@ -252,5 +268,5 @@ def concentration_part(section: Section, runs: Sequence[StoredRun], folder: Path
                 ],
             )
         ],
-        items=("Lemma 2",),
+        items=("Lemma 2", "Section 4"),
     )
