@@ -51,11 +51,11 @@ VARIANTS: dict[str, Callable[[Task], rb.policies.Policy]] = {
     "as it is": lambda task: rb.policies.Foresight(),
     "budget=0.0": lambda task: rb.policies.Foresight(budget=0.0),
     "budget=0.005": lambda task: rb.policies.Foresight(budget=0.005),
-    "budget=0.05": lambda task: rb.policies.Foresight(budget=0.05),
+    "budget=0.03": lambda task: rb.policies.Foresight(budget=0.03),
     "luck=2.0": lambda task: rb.policies.Foresight(luck=2.0),
-    "luck=8.0": lambda task: rb.policies.Foresight(luck=8.0),
-    "bonus=1.0": lambda task: rb.policies.Foresight(bonus=1.0),
-    "bonus=2.5": lambda task: rb.policies.Foresight(bonus=2.5),
+    "luck=10.0": lambda task: rb.policies.Foresight(luck=10.0),
+    "bonus=0.9": lambda task: rb.policies.Foresight(bonus=0.9),
+    "bonus=2.0": lambda task: rb.policies.Foresight(bonus=2.0),
 }
 """Variants of the recommended policy."""
 PAPER = ("path-easy", "path-complex", "matching-easy", "matching-complex", "spanning-easy", "spanning-complex", "k-max")

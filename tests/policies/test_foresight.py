@@ -174,15 +174,16 @@ def test_the_newer_half_is_a_mean_of_the_newest_outcomes(outcomes):
     assert newer_half(sums[0], plays, step_of(plays)) == pytest.approx(np.mean(outcomes[before:]), abs=1e-9)
 
 
-def test_the_index_of_an_ordinary_round_by_its_formula():
-    """Two arms, few rounds: nothing is spent on exploring, so indices are the formula of the docstring."""
+@pytest.mark.parametrize("horizon", [60, 1_000, 10_000])
+def test_the_index_of_an_ordinary_round_by_its_formula(horizon):
+    """Two arms: nothing is spent on exploring, so indices are the formula of the docstring."""
     policy = Foresight(budget=0.0)
-    policy.start(rb.problems.TopK(2, k=1), horizon=60, rng=0)
+    policy.start(rb.problems.TopK(2, k=1), horizon=horizon, rng=0)
     for outcome in (0.3, 0.35, 0.5, 0.45, 0.5, 0.52):
         policy.observe([0], [outcome])
     policy.observe([1], [0.2])
     rule = policy._rule
-    left, sigma = 60 - 7, rule.noise[0]
+    left, sigma = horizon - 7, rule.noise[0]
     steps = np.diff([0.3, 0.35, 0.5, 0.45, 0.5, 0.52])
     own = math.sqrt((0.5 * (steps**2).sum() + 4.0 * sigma**2) / (5 + 4))
     for arm, plays, noise in ((0, 6, max(sigma, own)), (1, 1, sigma)):
@@ -190,7 +191,13 @@ def test_the_index_of_an_ordinary_round_by_its_formula():
         value, deviation = forecast(rule.work, rule.shapes, float(plays), float(left))
         top = 2.0 * 0.5  # after three plays the newer half was the outcome 0.5 alone
         hidden = math.hypot(0.02 * max(0.0, top - value), 0.25 * top * deviation) * lambertw(left / plays).real
-        luck = 4.0 * noise**2 / math.sqrt(max(1, plays // 2)) * lambertw(left / (2 * plays)).real
+        luck = (
+            5.0
+            * min(1.0, horizon / 2 / 1000)
+            * noise**2
+            / math.sqrt(max(1, plays // 2))
+            * lambertw(left / (2 * plays)).real
+        )
         expected = value + math.hypot(hidden, luck)
         assert policy.indices()[arm] == pytest.approx(expected, abs=1e-9)
 
@@ -236,8 +243,8 @@ def test_a_rise_that_is_seen_is_pursued():
     roads = [("home", "bridge"), ("bridge", "work"), ("home", "tunnel"), ("tunnel", "work")]
     known, learnt = rb.curves.Flat(0.6), rb.curves.Exponential(time=150.0, start=0.2, end=0.9)
     problem = rb.problems.ShortestPath(roads, "home", "work")
-    task = rb.Task("commute", problem, (known, known, learnt, learnt), 1_500, rb.curves.Gaussian(0.05))
-    shares = [rb.simulate(task, Foresight(), horizon=1_500, seed=seed).plays[2] / 1_500 for seed in range(10)]
+    task = rb.Task("commute", problem, (known, known, learnt, learnt), 2_000, rb.curves.Gaussian(0.05))
+    shares = [rb.simulate(task, Foresight(), horizon=2_000, seed=seed).plays[2] / 2_000 for seed in range(10)]
     assert min(shares) > 0.8
 
 

@@ -34,23 +34,23 @@ class Foresight(BaseArmPolicy):
     .. math::
 
         \hat v + \sqrt{\left((0.02\,(c - \hat v)^+)^2 + (0.25\,c\,s)^2\right) W(m/N)^2
-        + \left((b\sigma_i^2/\sqrt{w})\,W(m L/(K N))\right)^2}.
+        + \left((b\,\min(1, r/1000)\,\sigma_i^2/\sqrt{w})\,W(m L/(K N))\right)^2}.
 
     Here :math:`\hat v` is the forecast and :math:`s` its deviation, :math:`c` the smaller of 1 and twice the highest
     mean seen, :math:`\sigma_i` the measured noise of the arm or of all arms, whichever is more, :math:`b` is ``luck``,
     :math:`w = \max(1, \lfloor N/2 \rfloor)`, :math:`K` the number of arms, :math:`L` the largest size of a super arm,
-    and :math:`W` Lambert's function. If what an arm may gain has an exponential tail with scale :math:`x`, then
-    :math:`x\,W(m/N)` is the gain at which a probe of :math:`N` more plays is just worth its cost. An index is cut at
-    the upper bound of `HorizonCRUCB` with two more deviations, so an arm that has fallen is left.
+    :math:`r = T L/K`, and :math:`W` Lambert's function. If what an arm may gain has an exponential tail with scale
+    :math:`x`, then :math:`x\,W(m/N)` is the gain at which a probe of :math:`N` more plays is just worth its cost. An
+    index is cut at the upper bound of `HorizonCRUCB` with two more deviations, so an arm that has fallen is left.
 
     A rise that is seen is pursued: from 16 plays on, an index is at least what the lines of `HorizonCRUCB` promise when
-    they are lowered by two deviations.
+    they are lowered by one and a half deviations.
 
     Every other round may explore: its indices are the bounds of `HorizonCRUCB`, which find arms that rise late. What
     these rounds cost, by the means of the arms that they play, is added up. A round explores only if the loss of all
     that it could earn would keep the sum below a share of what the whole run can be expected to earn. With
-    :math:`r = T \ell/(750 K)` and :math:`\ell` arms per round, the share is ``budget`` times
-    :math:`\min(r^4, 1/\sqrt r)`, and at least a twentieth of ``budget``. So a short run hardly explores in this way,
+    :math:`q = T \ell/(750 K)` and :math:`\ell` arms per round, the share is ``budget`` times
+    :math:`\min(q^4, 1/\sqrt q)`, and at least a twentieth of ``budget``. So a short run hardly explores in this way,
     because it could not see a rise anyway, and a long run needs a smaller share.
 
     Every arm is played once first. Noise is measured. If the reward is the largest outcome, the arm with the best
@@ -66,7 +66,7 @@ class Foresight(BaseArmPolicy):
         The constant C of the bounds in rounds that explore, as in `HorizonCRUCB`.
     luck
         How much is to be tried because of noise. More of it finds out more about arms with outcomes of 0 and 1, and
-        costs more where nothing is to be found.
+        costs more where nothing is to be found. It counts in full from 1000 rounds per arm on.
     ahead
         A number makes the policy ignore the horizon. The rounds left are then assumed to be as many as the rounds so
         far, and at least ``ahead``. None uses the horizon, or 100 000 as ``ahead`` if there is no horizon.
@@ -87,8 +87,8 @@ class Foresight(BaseArmPolicy):
     first_plays = 1
 
     budget: float = 0.02
-    bonus: float = 1.5
-    luck: float = 4.0
+    bonus: float = 1.3
+    luck: float = 5.0
     ahead: int | None = None
 
     @classmethod

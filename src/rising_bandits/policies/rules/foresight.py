@@ -29,7 +29,9 @@ TYPICAL = 750.0
 """The rounds per arm of a run that may use its whole budget. Shorter and longer runs may use a share of it."""
 LEAST_SHARE = 0.05
 """The share of the budget that every run may use."""
-ENOUGH, CERTAIN = 16, 2.0
+MUCH = 1000.0
+"""The rounds per arm from which on luck counts in full. A shorter run has less time to gain from an unlucky arm."""
+ENOUGH, CERTAIN = 16, 1.5
 """From how many plays on a rise counts as seen, and by how many deviations its line is lowered first."""
 CAUTION = 2.0
 """How many deviations a forecast may be above the upper bound before the bound takes its place."""
@@ -40,7 +42,7 @@ NEWS = 1.05
 """The highest mean is updated when it has grown by this factor."""
 # Before the first play: mean and deviation of levels and of rises, and how many arms this belief is worth.
 LEVELS, RISES = (0.5, 0.5), (0.2, 0.3)
-WORTH_SHAPES, WORTH_LEVELS, WORTH_RISES = 1.0, 2.0, 1.0
+WORTH_SHAPES, WORTH_LEVELS, WORTH_RISES = 0.3, 2.0, 0.3
 MOST_ROUNDS, FARTHEST = 2.0**52, 1e6
 """The most rounds of a saved state, and the largest level, rise or logarithm of a weight."""
 SURE = 8.0
@@ -361,7 +363,8 @@ def _evaluate(state: Foresee, unit: int, now: int) -> tuple[float, float]:
     rise = RISE_SCALE * max(0.0, top - value)
     doubt *= DOUBT_SCALE * top
     hidden = math.sqrt(rise * rise + doubt * doubt) * lambert(left / plays)
-    luck = state.luck * sigma * sigma / math.sqrt(max(1, plays >> 1)) * lambert(share * left / plays)
+    luck = state.luck * min(1.0, share * horizon / MUCH) * sigma * sigma / math.sqrt(max(1, plays >> 1))
+    luck *= lambert(share * left / plays)
     value += math.sqrt(hidden * hidden + luck * luck)
     if plays < 2:
         # Nothing bounds a slope yet.
