@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +10,10 @@ import numpy as np
 from rising_bandits import _checks
 from rising_bandits.policies.horizon_crucb import AHEAD
 from rising_bandits.policies.levels import BaseArmPolicy
-from rising_bandits.policies.rules.foresight import LEVELS, RISES, Foresee
+from rising_bandits.policies.rules.beliefs import first_belief
+from rising_bandits.policies.rules.foresight import Foresee
 from rising_bandits.policies.rules.prefix_sums import make_sums
-from rising_bandits.policies.rules.shapes import ALPHAS, FLAT, TAUS
+from rising_bandits.policies.rules.shapes import ALPHAS, TAUS
 from rising_bandits.problems.base import Problem
 
 _FIRST_NOISE = 0.1
@@ -105,8 +105,6 @@ class Foresight(BaseArmPolicy):
     def make_rule(self, n_units: int, problem: Problem, horizon: int | None) -> Foresee:
         shapes = np.array([(tau, alpha) for alpha in ALPHAS for tau in TAUS])
         count = len(shapes)
-        weights = [math.log((1.0 - FLAT) / count)] * count + [math.log(FLAT)]
-        belief = [LEVELS[0], LEVELS[1] ** 2, RISES[0], RISES[1] ** 2]
         return Foresee(
             plays=np.zeros(n_units, dtype=np.int64),
             shapes=shapes,
@@ -118,7 +116,7 @@ class Foresight(BaseArmPolicy):
             noise=np.array([_FIRST_NOISE, _FIRST_NOISE**2, 1.0, 2.0]),
             told=np.zeros((n_units, count + 6)),
             pool=np.zeros(count + 8),
-            prior=np.array(weights + belief),
+            prior=first_belief(count),
             spent=np.zeros(10),
             jumps=np.zeros(n_units),
             waiting=np.zeros(n_units),

@@ -10,11 +10,12 @@ import numpy as np
 from rising_bandits._checks import Floats, Ints
 from rising_bandits._compile import compiled
 from rising_bandits.errors import InputError
+from rising_bandits.policies.rules.beliefs import believe, check_beliefs, tell
 from rising_bandits.policies.rules.checking import bounded, check_lines, check_sums
 from rising_bandits.policies.rules.horizon import clock, least_bound, recent_mean
 from rising_bandits.policies.rules.operations import assume, indices, roomy, tick, update
 from rising_bandits.policies.rules.prefix_sums import fit_windows, newer_half, push, step_of
-from rising_bandits.policies.rules.shapes import FLAT, LEVEL, RISE, VAR_RISE, WEIGHT, forecast, take_block, weigh
+from rising_bandits.policies.rules.shapes import forecast, take_block, weigh
 from rising_bandits.policies.rules.terms import AVERAGE, BONUS, IMPROVEMENT
 
 DECAY, PATIENCE = 0.5, 0.001
@@ -40,13 +41,8 @@ ROUND_PARTS, BLOCK_PARTS = 4, 1
 they are a 16th of its plays or more; of the first 32 plays, none waits."""
 NEWS = 1.05
 """The highest mean is updated when it has grown by this factor."""
-# Before the first play: mean and deviation of levels and of rises, and how many arms this belief is worth.
-LEVELS, RISES = (0.5, 0.5), (0.2, 0.3)
-WORTH_SHAPES, WORTH_LEVELS, WORTH_RISES = 0.3, 2.0, 0.3
-MOST_ROUNDS, FARTHEST = 2.0**52, 1e6
-"""The most rounds of a saved state, and the largest level, rise or logarithm of a weight."""
-SURE = 8.0
-"""After this many plays an arm counts in full for the shapes of the others."""
+MOST_ROUNDS = 2.0**52
+"""The most rounds of a saved state."""
 # The places in `spent`.
 COST, WORTH, COUNT, EXPLORES, ROUNDS, SUM, FIRST, TOP, ARMS, SEEN = range(10)
 
@@ -68,9 +64,9 @@ class Foresee(NamedTuple):
     noise: Floats
     """Sigma, half the sum of squared steps, their number, and the number at the next update."""
     told: Floats
-    """What a unit tells: weights of shapes, 1 if it tells, information on shapes and on rises, level, rise."""
+    """Per unit, what it told the others, see `beliefs`."""
     pool: Floats
-    """Sums over units of what they told: weights of shapes; units; information on shapes and rises; moments."""
+    """Sums over units of what they told."""
     prior: Floats
     """What is believed of a new unit: see `shapes.weigh`."""
     spent: Floats
@@ -134,25 +130,9 @@ class Foresee(NamedTuple):
             raise InputError("state holds a cost or a count that plays could not lead to")
         check_sums(self.prefix, self.plays)
         check_lines(self.lines, self.plays, self.totals[:, 2])
-        self._check_beliefs()
-
-    def _check_beliefs(self) -> None:
-        """Refuse what no units could have told, and a belief that does not follow from what they told."""
-        count = self.shapes.shape[0]
-        rest = count + 1
         if not ((self.shapes > 0.0) & (self.shapes < 1e9)).all():
             raise InputError("state holds shapes that are not curves")
-        variances, weights = self.prior[[rest + 1, rest + 3]], self.prior[:rest]
-        if (variances < 1e-7).any() or (weights > 1e-9).any() or (np.abs(self.prior) > FARTHEST).any():
-            raise InputError("state holds a belief with a variance near 0 or a weight outside 0 to 1")
-        shares, level, rise = self.told[:, : rest + 3], self.told[:, rest + 3], self.told[:, rest + 4]
-        if ((shares < 0.0) | (shares > 1.0 + 1e-9)).any() or (np.abs(self.told) > FARTHEST).any():
-            raise InputError("state holds a weight outside 0 to 1")
-        tells, sure, known = self.told[:, rest], self.told[:, rest + 1], self.told[:, rest + 2]
-        moments = (tells, sure, known, tells * level, tells * level**2, known * rise, known * rise**2)
-        pool = np.array([*(sure @ self.told[:, :rest]), *(part.sum() for part in moments)])
-        if not np.allclose(pool, self.pool, rtol=1e-6, atol=1e-6 * (1.0 + np.abs(self.told).max()) ** 2):
-            raise InputError("state holds sums over units that are not what the units told")
+        check_beliefs(self.told, self.pool, self.prior)
 
     def terms(self, t: int) -> dict[str, Floats]:
         """The recent average, the forecast beyond it, and what hope adds in a round that explores."""
@@ -183,62 +163,6 @@ def _explores(state: Foresee) -> bool:
 
 
 @compiled
-def _believe(state: Foresee) -> None:
-    """Make the belief about a unit from what all units told."""
-    prior, pool = state.prior, state.pool
-    shapes = state.shapes.shape[0]
-    rest = shapes + 1
-    for shape in range(shapes + 1):
-        first = FLAT if shape == shapes else (1.0 - FLAT) / shapes
-        prior[shape] = math.log((WORTH_SHAPES * first + max(0.0, pool[shape])) / (WORTH_SHAPES + pool[rest + 1]))
-    units = WORTH_LEVELS + pool[rest]
-    level = (WORTH_LEVELS * LEVELS[0] + pool[rest + 3]) / units
-    squares = WORTH_LEVELS * (LEVELS[1] * LEVELS[1] + LEVELS[0] * LEVELS[0]) + pool[rest + 4]
-    prior[rest] = level
-    prior[rest + 1] = max(1e-6, squares / units - level * level)
-    known = WORTH_RISES + pool[rest + 2]
-    rise = (WORTH_RISES * RISES[0] + pool[rest + 5]) / known
-    squares = WORTH_RISES * (RISES[1] * RISES[1] + RISES[0] * RISES[0]) + pool[rest + 6]
-    prior[rest + 2] = rise
-    prior[rest + 3] = max(1e-6, squares / known - rise * rise)
-
-
-@compiled
-def _tell(state: Foresee, unit: int) -> None:
-    """Replace what a unit told about the others by what it tells now."""
-    told, pool, work = state.told[unit], state.pool, state.work
-    shapes = state.shapes.shape[0]
-    rest = shapes + 1
-    for way in range(2):
-        if way == 1:
-            weigh(state.sums[unit], state.totals[unit], state.noise[0] * state.noise[0], state.prior, work)
-            level, rise, known = 0.0, 0.0, 0.0
-            for shape in range(shapes + 1):
-                weight = work[shape, WEIGHT]
-                told[shape] = weight
-                level += weight * work[shape, LEVEL]
-                if shape < shapes:
-                    learnt = weight * max(0.0, 1.0 - work[shape, VAR_RISE] / state.prior[rest + 3])
-                    known += learnt
-                    rise += learnt * work[shape, RISE]
-            told[rest] = 1.0
-            told[rest + 1] = min(1.0, (state.plays[unit] - 1.0) / SURE)
-            told[rest + 2] = known
-            told[rest + 3] = level
-            told[rest + 4] = rise / max(known, 1e-12)
-        sign = -1.0 if way == 0 else 1.0
-        for shape in range(shapes + 1):
-            pool[shape] += sign * told[rest + 1] * told[shape]
-        pool[rest] += sign * told[rest]
-        pool[rest + 1] += sign * told[rest + 1]
-        pool[rest + 2] += sign * told[rest + 2]
-        pool[rest + 3] += sign * told[rest] * told[rest + 3]
-        pool[rest + 4] += sign * told[rest] * told[rest + 3] * told[rest + 3]
-        pool[rest + 5] += sign * told[rest + 2] * told[rest + 4]
-        pool[rest + 6] += sign * told[rest + 2] * told[rest + 4] * told[rest + 4]
-
-
-@compiled
 def _forget_indices(state: Foresee) -> None:
     """All cached numbers are out of date."""
     for unit in range(state.stamp.size):
@@ -265,7 +189,7 @@ def _tick(state: Foresee) -> None:
     spent[ROUNDS] += 1.0
     rounds = int(spent[ROUNDS])
     if clock(rounds, rounds, ROUND_PARTS) != clock(rounds - 1, rounds - 1, ROUND_PARTS):
-        _believe(state)
+        believe(state.pool, state.prior)
         _forget_indices(state)
 
 
@@ -309,7 +233,8 @@ def _update(state: Foresee, unit: int, outcome: float) -> None:
         state.waiting[unit] = 0.0
         if plays > 1:
             fit_windows(state.prefix[unit], plays, step, state.lines[unit])
-        _tell(state, unit)
+        weigh(state.sums[unit], state.totals[unit], noise[0] * noise[0], state.prior, state.work)
+        tell(state.work, float(plays), state.prior, state.told[unit], state.pool)
         state.stamp[unit] = -1
 
 
