@@ -33,7 +33,8 @@ class Foresight(BaseArmPolicy):
 
     .. math::
 
-        \hat v + \sqrt{\left((0.02\,(c - \hat v)^+)^2 + (0.25\,c\,s)^2\right) W(m/N)^2
+        \hat v + \sqrt{\left((0.02\,(c - \hat v)^+)^2 + (0.25\,c\,s)^2\right)
+        \left(\min(1, r/20)\,W(m/N)\right)^2
         + \left((b\,\min(1, r/1000)\,\sigma_i^2/\sqrt{w})\,W(m L/(K N))\right)^2}.
 
     Here :math:`\hat v` is the forecast and :math:`s` its deviation, :math:`c` the smaller of 1 and twice the highest

@@ -30,8 +30,8 @@ TYPICAL = 750.0
 """The rounds per arm of a run that may use its whole budget. Shorter and longer runs may use a share of it."""
 LEAST_SHARE = 0.05
 """The share of the budget that every run may use."""
-MUCH = 1000.0
-"""The rounds per arm from which on luck counts in full. A shorter run has less time to gain from an unlucky arm."""
+FEW, MUCH = 20.0, 1000.0
+"""The rounds per arm from which on doubt and luck count in full. A shorter run has less time to gain from what it tries."""
 ENOUGH, CERTAIN = 16, 1.5
 """From how many plays on a rise counts as seen, and by how many deviations its line is lowered first."""
 CAUTION = 2.0
@@ -287,8 +287,9 @@ def _evaluate(state: Foresee, unit: int, now: int) -> tuple[float, float]:
     top = min(1.0, 2.0 * state.spent[TOP])
     rise = RISE_SCALE * max(0.0, top - value)
     doubt *= DOUBT_SCALE * top
-    hidden = math.sqrt(rise * rise + doubt * doubt) * lambert(left / plays)
-    luck = state.luck * min(1.0, share * horizon / MUCH) * sigma * sigma / math.sqrt(max(1, plays >> 1))
+    each = share * horizon
+    hidden = min(1.0, each / FEW) * math.sqrt(rise * rise + doubt * doubt) * lambert(left / plays)
+    luck = state.luck * min(1.0, each / MUCH) * sigma * sigma / math.sqrt(max(1, plays >> 1))
     luck *= lambert(share * left / plays)
     value += math.sqrt(hidden * hidden + luck * luck)
     if plays < 2:
