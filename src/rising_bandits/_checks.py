@@ -80,7 +80,8 @@ def integer(
     if result < low or (high is not None and result > high):
         raise InputError(f"{name} must be {wanted}, got {value!r}")
     if limit is not None and result > limit:
-        raise InputError(f"{name} must be at most {limit}, more is beyond any use; got {result:.3g}")
+        got = f"{result:.3g}" if result.bit_length() < 1000 else f"more than 2**{result.bit_length() - 1}"
+        raise InputError(f"{name} must be at most {limit}, more is beyond any use; got {got}")
     return result
 
 

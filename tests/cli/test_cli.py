@@ -68,6 +68,17 @@ def test_a_run_is_repeated_from_its_own_file(run, tmp_path, capsys):
     assert run("run", "toy", "--repeat", str(file)) == 2
 
 
+def test_a_run_without_a_known_optimum_is_shown_and_repeated(run, tmp_path, capsys):
+    common = ["run", "k-max", "--policy", "sw-cucb", "--cascade", "--seeds", "1", "--horizon", "300"]
+    assert run(*common, "--out", tmp_path / "a") == 0
+    table = capsys.readouterr().out
+    assert "nan" not in table
+    assert table.split("sw-cucb")[1].split()[:5] == ["1", "–", "–", "–", "–"]
+    file = next((tmp_path / "a" / "runs").glob("*.parquet"))
+    assert run("run", "--repeat", file, "--out", tmp_path / "b") == 0
+    assert "every number is the same" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

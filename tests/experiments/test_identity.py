@@ -19,7 +19,7 @@ from rising_bandits.experiments import identity
 from rising_bandits.experiments.own_code import source_files
 from rising_bandits.experiments.playing import execute
 from rising_bandits.experiments.spec import RunSpec
-from rising_bandits.experiments.stored import columns_of_stored, to_table
+from rising_bandits.experiments.stored import columns_of_stored, own_columns, to_table
 
 OWN = """
 import rising_bandits as rb
@@ -234,6 +234,87 @@ def test_sizes_are_checked_before_memory_is_asked_for(tmp_path):
         assert path.stat().st_size < 100_000
         with pytest.raises(rb.InputError, match=r"rows|values"):
             ex.read_run(path)
+
+
+def columns_of_strangers():
+    """Columns that are no numbers, or no rounds; read as they are, the text alone would take gigabytes."""
+    import pyarrow as pa
+
+    long = pa.array(["a" * 2**22])
+    yield "regret", lambda rows: pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), long)
+    yield "regret", lambda rows: pa.array([[1.0]] * rows)
+    yield "reward", lambda rows: pa.array(["1.0"] * rows)
+    yield "round", lambda rows: pa.array([1.5] * rows)
+    yield "round", lambda rows: pa.array([3] * rows)
+    yield "round", lambda rows: pa.array(range(rows))
+    yield "plays", lambda rows: pa.array([["1", "2", "3"]] * rows)
+    yield "plays", lambda rows: pa.array([[1.0, 2.0, float("nan")]] * rows)
+    yield "plays", lambda rows: pa.array([[1, 2, -3]] * rows)
+
+
+@pytest.mark.parametrize(("name", "make"), list(columns_of_strangers()))
+def test_columns_hold_numbers_or_are_not_read(tmp_path, name, make):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    spec = ex.run_plan(ex.make_plan(["toy"], ["random"], seeds=1, horizon=50), tmp_path, workers=1)[0].spec
+    path = ex.ResultStore(tmp_path).run_path(spec)
+    good = pq.read_table(path)
+    bad = good.set_column(good.schema.get_field_index(name), name, make(good.num_rows))
+    pq.write_table(bad, path, compression="zstd")
+    assert path.stat().st_size < 100_000
+    usual = pa.default_memory_pool()
+    counted = pa.proxy_memory_pool(usual)
+    pa.set_memory_pool(counted)
+    try:
+        with pytest.raises(rb.InputError, match=r"its (column|round|plays)"):
+            ex.read_run(path)
+    finally:
+        pa.set_memory_pool(usual)
+    assert counted.max_memory() < 4e6
+
+
+@pytest.mark.parametrize(
+    ("settings", "facts"),
+    [
+        ({"seed": 10**30}, {}),
+        ({"horizon": 10**400}, {}),
+        ({"rounds": [10**30]}, {}),
+        ({"parameters": {"word": "\ud800"}}, {}),
+        ({"parameters": {"many": [0] * 100_000}}, {}),
+        ({}, {"seconds": 10**400}),
+        ({}, {"optimal_total": 10**400}),
+        ({}, {"metrics": {"mine": 10**400}}),
+        ({}, {"label": "x" * 10**6}),
+        ({}, {"label": "\ud800"}),
+    ],
+)
+def test_a_file_with_what_no_table_holds_is_left_out_of_tables(tmp_path, settings, facts):
+    import pyarrow.parquet as pq
+
+    runs = ex.run_plan(ex.make_plan(["toy"], ["random"], seeds=2, horizon=50), tmp_path, workers=1)
+    path = ex.ResultStore(tmp_path).run_path(runs[0].spec)
+    table = pq.read_table(path)
+    meta = {**runs[0].meta, "settings": {**runs[0].meta["settings"], **settings}, **facts}
+    pq.write_table(table.replace_schema_metadata({b"rising_bandits": json.dumps(meta).encode()}), path)
+    with pytest.raises(rb.InputError, match="is not one"):
+        ex.read_run(path)
+    assert ex.frame(tmp_path, final=True).seed.tolist() == [1]
+    ex.ResultStore(tmp_path).align()
+
+
+def test_large_whole_numbers_are_not_rounded_in_tables():
+    settings = {"task": "toy", "policy": "mine:P", "parameters": {"key": 2**60 + 1, "k": 2**53, "huge": 10**400}}
+    assert own_columns({"settings": settings}) == {"key": str(2**60 + 1), "k": 2**53, "huge": str(10**400)}
+
+
+def test_a_run_whose_file_could_not_be_read_is_refused_before_it_is_run(tmp_path):
+    spec = RunSpec("toy", "random", horizon=50, options={}, parameters={"seed": [0] * 100_000})
+    with pytest.raises(rb.InputError, match="at most 256 kB"):
+        ex.run_plan([spec], tmp_path / "out", workers=1)
+    assert not (tmp_path / "out").exists()
+    with pytest.raises(rb.InputError, match=r"horizon must be at most 9223372036854775807.*more than 2\*\*1328"):
+        ex.make_plan(["toy"], ["random"], horizon=10**400)
 
 
 @pytest.mark.parametrize("content", [b"", b"PAR1", b"not parquet", b"PAR1" + bytes(100) + b"PAR1"])

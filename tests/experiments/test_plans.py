@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 
 import pytest
@@ -117,6 +118,16 @@ def test_a_plan_file_runs_and_is_kept_with_its_results(tmp_path, run, capsys):
     capsys.readouterr()
     assert run("run", file, "--policy", "random") == 2
     assert "must stand alone" in capsys.readouterr().err
+
+
+def test_options_of_the_command_are_added_to_those_of_the_plan_file(tmp_path, run, capsys):
+    file = tmp_path / "plan.toml"
+    file.write_text(
+        'tasks = ["toy"]\npolicies = ["random"]\nseeds = 1\nhorizon = 60\n[options]\ndelay = 5\ncascade = false\n'
+    )
+    assert run("run", file, "--cascade", "--out", tmp_path / "out", "--workers", "1", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["rows"][0]["task"] == "toy [delay=5, cascade=True]"
+    assert ex.Plan.read(tmp_path / "out" / "_plan.toml").options == {"delay": 5, "cascade": True}
 
 
 def test_a_plan_file_imports_only_what_is_trusted(tmp_path, run, capsys, monkeypatch):

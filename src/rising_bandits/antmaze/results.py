@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from rising_bandits import _checks
 from rising_bandits.antmaze.files import MOST_RESULT, read_npz
 from rising_bandits.antmaze.maze import Maze
 from rising_bandits.antmaze.record import Record
@@ -67,12 +68,25 @@ def read_result(path: str | Path) -> Result:
     try:
         arrays, meta = read_npz(path, MOST_RESULT)
         spec = TrainSpec.from_dict(meta["spec"], meta.get("label"))
-        return Result(spec, Record.load(spec.maze, arrays), arrays["walk"], float(meta["seconds"]))
+        seconds = _checks.number("seconds", meta["seconds"], low=0.0)
+        return Result(spec, Record.load(spec.maze, arrays), _checked_walk(arrays["walk"], spec.maze), seconds)
     except FileNotFoundError:
         raise InputError(f"there is no finished AntMaze run at {str(path)!r}") from None
     except Exception as error:
         # A damaged or foreign file can raise many kinds of errors: of zlib, of numpy, or of the checks here.
         raise InputError(f"{str(path)!r} is not the result of an AntMaze run: {error}") from None
+
+
+def _checked_walk(walk: np.ndarray[Any, Any], maze: Maze) -> np.ndarray[Any, np.dtype[np.float32]]:
+    """The positions of an ant in a maze, read from a file: a row of 15 numbers for each step of one episode at most."""
+    if walk.dtype.kind != "f" or walk.ndim != 2 or walk.shape[1] != 15 or not 1 <= len(walk) <= maze.steps + 1:
+        raise InputError(f"its walk must be 1 to {maze.steps + 1} rows of 15 numbers, got {walk.dtype} {walk.shape}")
+    left, right, bottom, top = maze.bounds
+    (x, y), far = walk[:, :2].T, max(right - left, top - bottom)
+    inside = (left - far <= x) & (x <= right + far) & (bottom - far <= y) & (y <= top + far)
+    if not (np.isfinite(walk).all() and inside.all()):
+        raise InputError("its walk must be positions in or near the maze")
+    return walk.astype(np.float32)
 
 
 def find_results(places: Iterable[str | Path]) -> list[Result]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import count
 from pathlib import Path
 
 from rising_bandits import __version__
@@ -98,8 +99,8 @@ def _draw(runs: Sequence[StoredRun], folder: Path, drawing: Drawing) -> list[Pat
 
     figures: list[Path] = []
     suffix = "pdf" if drawing.pdf else "png"
-    for name, shown in _shown(runs).items():
-        file = _file_name(shown)
+    files = _file_names(_shown(runs))
+    for name, file in files.items():
         path = folder / f"regret-{file}.{suffix}"
         figures += plot_regret(runs, name, path, log=drawing.log, width=drawing.width)
         one = next(run for run in runs if run.spec.world == name)
@@ -108,14 +109,23 @@ def _draw(runs: Sequence[StoredRun], folder: Path, drawing: Drawing) -> list[Pat
         else:
             figures += plot_overview(runs, name, folder / f"overview-{file}.{suffix}")
         firsts = {run.label: run for run in reversed(runs) if run.spec.world == name} if drawing.film else {}
-        for policy, first in firsts.items():
-            figures.append(animate_run(first, folder / f"{_file_name(f'film-{file}-{policy}')}.gif"))
+        for policy, film in _file_names({label: f"film-{file}-{label}" for label in firsts}).items():
+            figures.append(animate_run(firsts[policy], folder / f"{film}.gif"))
     return figures
 
 
-def _file_name(text: str) -> str:
-    """A text as part of a file name; that of a task of one's own has letters that are not fit for one."""
-    return re.sub(r"[^A-Za-z0-9.-]+", "-", text).strip("-")
+def _file_names(texts: Mapping[str, str]) -> dict[str, str]:
+    """For each name a part of a file name, made of a text; a number tells apart texts that differ in other letters.
+
+    >>> _file_names({"a": "mine:P(x='b c')", "d": "mine:P(x='b_c')"})
+    {'a': 'mine-P-x-b-c', 'd': 'mine-P-x-b-c-2'}
+    """
+    found: dict[str, str] = {}
+    for name, text in texts.items():
+        plain = re.sub(r"[^A-Za-z0-9.-]+", "-", text).strip("-")
+        numbered = (plain if number == 1 else f"{plain}-{number}" for number in count(1))
+        found[name] = next(file for file in numbered if file not in found.values())
+    return found
 
 
 def _print_rows(rows: Sequence[Row]) -> None:
@@ -128,8 +138,8 @@ def _print_rows(rows: Sequence[Row]) -> None:
                 str(row.runs),
                 _places(row.regret),
                 "–" if math.isnan(row.half_width) else _places(row.half_width, beside=row.regret),
-                f"{row.share:.2%}",
-                f"{row.optimal_plays:.1%}",
+                "–" if math.isnan(row.share) else f"{row.share:.2%}",
+                "–" if math.isnan(row.optimal_plays) else f"{row.optimal_plays:.1%}",
                 f"{row.microseconds:.2f}",
             ]
             for row in rows

@@ -162,7 +162,8 @@ def _plan(
         if len(tasks) > 1 or policy:
             raise InputError("a plan file must stand alone: give no other task and no --policy with it")
         plan = Plan.read(tasks[0])
-        own = [*(text for text in metric or () if ":" in text)]
+        own = [text for text in metric or () if ":" in text]
+        changes["options"] = {**plan.options, **options}
         return replace(plan, **changes), (*(trust or ()), *(text.partition(":")[0] for text in own))
     start: dict[str, Any] = {"seeds": _seeds("5", first_seed)} if seeds is None else {}
     return Plan(tasks, **{**start, **changes}), None
@@ -189,7 +190,7 @@ def _repeat(path: Path, folder: Path, as_json: bool, trust: tuple[str, ...]) -> 
         stale.unlink(missing_ok=True)
     new = play_plan([spec], store.folder, 1)[0]
     same = all(
-        np.array_equal(getattr(old, name), getattr(new, name))
+        np.array_equal(getattr(old, name), getattr(new, name), equal_nan=True)
         for name in ("rounds", "regret", "reward", "realised_regret", "realised_reward", "plays_at")
     )
     if as_json:

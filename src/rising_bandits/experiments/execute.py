@@ -134,6 +134,7 @@ def _check(plan: Sequence[RunSpec]) -> None:
         kind = repr((spec.task, spec.policy, spec.parameters, spec.horizon, spec.options))
         if kind not in seen:
             seen.add(kind)
+            RunSpec.from_dict(spec.as_dict())  # what could not be read back is refused now, not after the run
             policy = spec.make_policy()
             if isinstance(policy, Policy) and not isinstance(policy, Oracle):
                 policy.start(spec.make_task().problem, spec.horizon, 0)

@@ -13,7 +13,7 @@ from rising_bandits.experiments import identity
 from rising_bandits.experiments.identity import TASK_TEXT, Trust, make_policy, make_task
 from rising_bandits.experiments.metrics import metric
 from rising_bandits.experiments.own_code import digest_of
-from rising_bandits.experiments.spec import RunSpec, _defaults, own_modules, told_to, with_options
+from rising_bandits.experiments.spec import MOST_NUMBER, RunSpec, _defaults, own_modules, told_to, with_options
 from rising_bandits.experiments.texts import call_text, parse_call, seeds_of, unfold
 from rising_bandits.problems import Task
 
@@ -214,7 +214,7 @@ def make_plan(
     plan = []
     for task_name in names:
         task = with_options(make_task(task_name, trust), options or {})
-        length = task.horizon if horizon is None else _checks.integer("horizon", horizon, low=1)
+        length = task.horizon if horizon is None else _checks.integer("horizon", horizon, low=1, limit=MOST_NUMBER)
         for text, settings in chosen:
             name, given = _recommended(task, length) if text == RECOMMENDED else (text, settings)
             parameters = {**_defaults(name), **told_to(name, task, length, trust), **given}

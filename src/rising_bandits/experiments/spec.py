@@ -20,7 +20,10 @@ from rising_bandits.simulation.delays import Delay, Geometric, check_delay
 
 OPTIONS = ("cascade", "delay")
 """The options of a run, beside its task and policy."""
+MOST_NUMBER = 2**63 - 1
+"""The largest seed, and the largest number of rounds: what a column of whole numbers can hold."""
 _MOST_TEXT = 100_000
+_MOST_SETTINGS = 2**18
 _MOST_SHARED = 64
 _made: ContextVar[dict[Any, Task] | None] = ContextVar("_made", default=None)
 """Tasks that were made for a plan."""
@@ -147,13 +150,14 @@ class RunSpec:
             isinstance(given, dict) and all(isinstance(k, str) for k in given) for given in (parameters, options)
         ):
             raise InputError("parameters and options of a run must be tables")
+        _check_plain(parameters, options)
         return cls(
             task=data["task"],
             policy=data["policy"],
             parameters=dict(parameters),
-            horizon=_checks.integer("horizon", data.get("horizon", 1), low=1),
-            seed=_checks.integer("seed", data.get("seed", 0), low=0),
-            rounds=tuple(_checks.integer("rounds", value, low=1) for value in _list(data, "rounds")),
+            horizon=_checks.integer("horizon", data.get("horizon", 1), low=1, limit=MOST_NUMBER),
+            seed=_checks.integer("seed", data.get("seed", 0), low=0, limit=MOST_NUMBER),
+            rounds=tuple(_checks.integer("rounds", value, low=1, limit=MOST_NUMBER) for value in _list(data, "rounds")),
             options=dict(options),
             metrics=tuple(_list(data, "metrics")),
             code=data.get("code", ""),
@@ -194,6 +198,18 @@ def _list(data: Mapping[str, Any], name: str) -> list[Any]:
     if not isinstance(found, list | tuple):
         raise InputError(f"{name} of a run must be a list, got {found!r}")
     return list(found)
+
+
+def _check_plain(parameters: dict[str, Any], options: dict[str, Any]) -> None:
+    """Refuse parameters and options that are not plain data, or too long: every row of a table of results has them."""
+    try:
+        size = len(json.dumps([parameters, options], ensure_ascii=False).encode())
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"parameters and options of a run must be plain data: {error}") from None
+    if size > _MOST_SETTINGS:
+        raise InputError(
+            f"parameters and options of a run must have at most {_MOST_SETTINGS >> 10} kB, got {size} bytes"
+        )
 
 
 def own_modules(task: Task, policy: Any, task_text: str, policy_name: str, metrics: Collection[str]) -> list[str]:

@@ -86,7 +86,7 @@ class Row:
     share
         The mean final regret as a share of the reward of the optimal constant super arm.
     optimal_plays
-        The share of rounds in which the optimal constant super arm was played.
+        The share of rounds in which the optimal constant super arm was played; NaN if it is not known.
     microseconds
         The mean time per round.
     metrics
@@ -143,7 +143,7 @@ def summarise(runs: Iterable[StoredRun], level: float = 0.99) -> list[Row]:
     rows = []
     for (task, label), members in group(runs).items():
         final = np.array([run.regret[-1] for run in members])
-        horizon = members[0].spec.horizon
+        horizon, optimum = members[0].spec.horizon, float(members[0].meta["optimal_total"])
         rows.append(
             Row(
                 task=task,
@@ -152,8 +152,10 @@ def summarise(runs: Iterable[StoredRun], level: float = 0.99) -> list[Row]:
                 horizon=horizon,
                 regret=float(final.mean()),
                 half_width=float(half_width(final, level)),
-                share=float(final.mean() / members[0].meta["optimal_total"]),
-                optimal_plays=float(np.mean([run.meta["optimal_plays"] for run in members]) / horizon),
+                share=float(final.mean() / optimum),
+                optimal_plays=math.nan
+                if math.isnan(optimum)
+                else float(np.mean([run.meta["optimal_plays"] for run in members]) / horizon),
                 microseconds=float(np.mean([run.meta["seconds"] for run in members]) / horizon * 1e6),
                 metrics=_metrics(members),
             )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -29,8 +30,12 @@ SERIES = ("round", "regret", "reward", "realised_regret", "realised_reward")
 """The columns that differ from row to row, beside ``plays``."""
 _MOST_BYTES = 2**30
 _MOST_META = 64 * 2**20
+_MOST_LABEL = 300_000
+_MOST_BESIDE = 2**20
+"""How many bytes a column may have beside its values: dictionaries, and the heads of its pages."""
 _MOST_NUMBERS = 21_000_000
 _USUAL_ROWS = 402
+_NUMBERS = ("INT32", "INT64", "FLOAT", "DOUBLE")
 
 
 class StoredRun:
@@ -139,12 +144,12 @@ def parameter_column(name: str) -> str:
 def own_columns(meta: dict[str, Any]) -> dict[str, Any]:
     """The columns of a run that depend on its policy and metrics: a number, a text or None for each.
 
-    Parameters that are neither are written as text.
+    Parameters that are neither are written as text, and so are whole numbers that a column of numbers would round.
     """
     settings = meta["settings"]
     found: dict[str, Any] = {}
     for name, value in {**settings.get("parameters", {}), **settings.get("options", {})}.items():
-        plain = value is None or isinstance(value, str | int | float)
+        plain = value is None or isinstance(value, str | float) or (isinstance(value, int) and abs(value) <= 2**53)
         found[parameter_column(name)] = value if plain else json.dumps(value)
     return {**found, **{name: value for name, value in meta.get("metrics", {}).items() if name not in RESERVED}}
 
@@ -227,15 +232,23 @@ def _checked_meta(metadata: Any) -> dict[str, Any]:
     if not isinstance(meta, dict) or meta.get("format") not in (1, FORMAT):
         raise InputError(f"its format must be 1 or {FORMAT}")
     RunSpec.from_dict(meta["settings"])
-    arms, metrics = meta["arms"], meta.setdefault("metrics", {})
-    if not isinstance(meta["label"], str) or not isinstance(arms, list) or not all(isinstance(a, str) for a in arms):
+    label, arms, metrics = meta["label"], meta["arms"], meta.setdefault("metrics", {})
+    if not isinstance(label, str) or not isinstance(arms, list) or not all(isinstance(a, str) for a in arms):
         raise InputError("its label must be a text and its arms a list of texts")
+    if len(label) > _MOST_LABEL:
+        raise InputError(f"its label must have at most {_MOST_LABEL} letters")
+    "".join((label, meta["settings"]["task"], meta["settings"]["policy"], *arms)).encode()  # letters that UTF-8 has
     for name in ("optimal_total", "optimal_plays", "seconds"):
-        if isinstance(meta[name], bool) or not isinstance(meta[name], int | float):
+        if isinstance(meta[name], bool) or not _is_number(meta[name]):
             raise InputError(f"its {name} must be a number")
-    if not isinstance(metrics, dict) or not all(isinstance(value, int | float) for value in metrics.values()):
+    if not isinstance(metrics, dict) or not all(_is_number(value) for value in metrics.values()):
         raise InputError("its metrics must be numbers")
     return meta
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a value is a number that a column can hold. JSON has whole numbers of any size."""
+    return isinstance(value, float) or (isinstance(value, int) and abs(value) <= sys.float_info.max)
 
 
 def read_run(path: str | Path, trust: Collection[str] | None = ()) -> StoredRun:
@@ -271,8 +284,10 @@ def read_run(path: str | Path, trust: Collection[str] | None = ()) -> StoredRun:
         plays = table.column("plays")
         width = len(plays[0])
         values = plays.flatten().to_numpy(zero_copy_only=False)
-        if width not in (0, len(meta["arms"])) or values.size != rows * width:
+        if width not in (0, len(meta["arms"])) or values.size != rows * width or (values < 0).any():
             raise InputError("its plays are not one number per arm")
+        if columns["round"][0] < 1 or (np.diff(columns["round"]) < 1).any():
+            raise InputError("its rounds do not rise from 1 on")
         return StoredRun({**columns, "plays": values.reshape(rows, width)}, meta, trust)
     except Exception as error:
         raise InputError(f"file must be a run written by 'rising run'; {str(path)!r} is not one ({error})") from None
@@ -283,8 +298,9 @@ def _check_shape(file: Any, meta: dict[str, Any]) -> int:
     found = file.metadata
     rows = int(found.num_rows)
     most = _USUAL_ROWS + len(meta["settings"].get("rounds", []))
-    if not 1 <= rows <= most:
-        raise InputError(f"it must have 1 to {most} rows, got {rows}")
+    if not 1 <= rows <= most or found.num_row_groups > rows:
+        raise InputError(f"it must have 1 to {most} rows, got {rows} in {found.num_row_groups} groups")
+    _check_kinds(file.schema_arrow)
     most_plays = min(_MOST_NUMBERS, rows * max(1, len(meta["arms"])))
     for group in range(found.num_row_groups):
         for place in range(found.num_columns):
@@ -292,4 +308,22 @@ def _check_shape(file: Any, meta: dict[str, Any]) -> int:
             most_here = most_plays if column.path_in_schema.startswith("plays.") else rows
             if column.num_values > most_here:
                 raise InputError(f"its column {column.path_in_schema} must hold at most {most_here} values")
+            if column.path_in_schema.partition(".")[0] not in (*SERIES, "plays"):
+                continue  # these are not read
+            # Texts may be of any length, whatever the number of values.
+            if column.physical_type not in _NUMBERS or column.total_uncompressed_size > 16 * most_here + _MOST_BESIDE:
+                raise InputError(f"its column {column.path_in_schema} must hold {most_here} numbers and nothing else")
     return rows
+
+
+def _check_kinds(schema: Any) -> None:
+    """Refuse columns that are read and do not hold numbers."""
+    import pyarrow as pa
+
+    for name in SERIES:
+        kind = schema.field(name).type
+        if not (pa.types.is_integer(kind) if name == "round" else pa.types.is_floating(kind)):
+            raise InputError(f"its column {name} must hold numbers, got {kind}")
+    kind = schema.field("plays").type
+    if not pa.types.is_list(kind) or not pa.types.is_integer(kind.value_type):
+        raise InputError(f"its column plays must hold lists of whole numbers, got {kind}")
