@@ -244,6 +244,12 @@ def test_scales_that_contradict_themselves(rising, options, message):
         (["ask", "there", "--n", "0"], "n must be a number of decisions"),
         (["ask", "there", "--n", "1000000000"], "n must be a number of decisions, from 1 to 10000"),
         (["ask", "there", "--unavailable", "zed"], "label must be one of"),
+        (["ask", "there", "--metadata", "flow"], "metadata must look like NAME=TEXT"),
+        (["ask", "there", "--metadata", "flow=a", "--metadata", "flow=b"], "each name once"),
+        (["create", "x", "--edges", "{latin}", "--source", "a", "--target", "b"], "must be text in UTF-8"),
+        (["create", "x", "--problem", "{latin}"], "must be text in UTF-8"),
+        (["create", "x", "--edges", "{long}"], "--edges must be a CSV file"),
+        (["set-least", "there", "a=2"], "the least share of 'a' must be a finite number in (0, 1], got 2.0"),
         (["tell", "there", "9", "a=1"], "decision must be the id"),
         (["tell", "there", "1", "a"], "outcomes must look like ARM=NUMBER"),
         (["tell", "there", "1", "a=x"], "outcomes must look like ARM=NUMBER"),
@@ -261,6 +267,10 @@ def test_bad_input_is_one_clear_line(rising, tmp_path, arguments, message):
     rising("ask", "there")
     here = tmp_path / "here.json"
     here.write_text('{"oracle": 3}')
+    (tmp_path / "latin").write_bytes("Zürich,Genève".encode("latin-1"))
+    (tmp_path / "long").write_text(f"{'a' * 200_000},b")
+    for word in ("latin", "long"):
+        arguments = [part.replace(f"{{{word}}}", str(tmp_path / word)) for part in arguments]
     said = rising(*(part.replace("{here}", str(here)) for part in arguments), code=2)
     assert said.startswith("rising: ")
     assert len(said.splitlines()) == 1
@@ -355,3 +365,10 @@ def test_a_pair_is_named_with_the_ask(rising, tmp_path):
     rb.studies.create("net", problem, storage=f"sqlite:///{tmp_path}/shell.db", seed=1).close()
     assert rising("ask", "net", "--among", "b->d") == "1: b->c, c->d\n"
     assert "among must be one of 'a->d', 'b->d', got 'd->a'" in rising("ask", "net", "--among", "d->a", code=2)
+
+
+def test_a_file_of_edges_may_begin_with_a_byte_order_mark(rising, tmp_path):
+    path = tmp_path / "roads.csv"
+    path.write_text("home,bridge\nbridge,work\n", "utf-8-sig")
+    rising("create", "s", "--edges", str(path), "--source", "home", "--target", "work")
+    assert rising("ask", "s") == "1: home->bridge, bridge->work\n"

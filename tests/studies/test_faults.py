@@ -171,10 +171,11 @@ def test_closing_in_one_thread_while_others_tell(tmp_path):
     )
 
 
+@pytest.mark.parametrize("uri", [False, True])
 @pytest.mark.parametrize("how", ["deleted", "replaced", "moved"])
-def test_a_file_that_vanished_or_was_replaced_raises_before_anything_is_acknowledged(tmp_path, how):
+def test_a_file_that_vanished_or_was_replaced_raises_before_anything_is_acknowledged(tmp_path, how, uri):
     path = tmp_path / "s.db"
-    study = make(path)
+    study = make(f"file://{tmp_path}/s%2Edb?mode=rwc" if uri else path)
     usable(study, path)
     decision = study.ask()
     shutil.copy(path, tmp_path / "backup.db")
@@ -210,6 +211,30 @@ def test_studies_that_are_dropped_leave_no_file_handles(tmp_path):
             rb.studies.open("s", storage=f"sqlite:///{damaged}")
     gc.collect()
     assert handles() <= before + 2
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="counts file handles as Linux shows them")
+def test_calls_that_are_refused_close_their_files_at_once(tmp_path):
+    path = tmp_path / "s.db"
+    study = make(path)
+    storage = f"sqlite:///{path}"
+    calls = [
+        lambda: make(path),
+        lambda: rb.studies.open("other", storage=storage),
+        lambda: rb.studies.open("s", storage=storage, policy=rb.SWCUCB),
+        lambda: rb.studies.delete("other", storage=storage),
+        lambda: rb.studies.load(study.export(tmp_path / "s.jsonl"), storage=storage),
+    ]
+    before = handles()
+    gc.disable()
+    try:
+        for call in calls * 10:
+            with pytest.raises(rb.InputError):
+                call()
+    finally:
+        gc.enable()
+    # SQLite itself keeps the handle of a connection that was closed, for the next one on the same file.
+    assert handles() <= before + 1
 
 
 FORK = """
@@ -262,6 +287,24 @@ CANARY = "hunter2canary"
         f"nonsense://host/db?password={CANARY}&x=1",
         f"postgresql://ann:{CANARY}@127.0.0.1:1/db",
         f"postgresql://ann@127.0.0.1:1/db?password={CANARY}",
+        f"postgresql://ann:a{CANARY}/b@127.0.0.1:1/db",
+        f"postgresql://ann:a/{CANARY}@127.0.0.1:1/db",
+        f"postgresql://ann:a?{CANARY}@127.0.0.1:1/db",
+        f"postgresql://ann:a@{CANARY}@127.0.0.1:1/db",
+        f"postgresql://ann:my {CANARY}@127.0.0.1:1/db",
+        f"postgresql://ann:a\n{CANARY}@127.0.0.1:1/db",
+        f"postgresql://ann:{CANARY}%zz@127.0.0.1:1/db",
+        f"postgresql://ann:{CANARY}@[::1/db",
+        f"postgresql://ann:{CANARY}",
+        f"postgresql://127.0.0.1:1/db?pass%77ord={CANARY}",
+        f"postgresql://127.0.0.1:1/db?sslpassword={CANARY}",
+        f"postgresql://127.0.0.1:1/db?password=my {CANARY}",
+        f"postgresql://127.0.0.1:1/db?password=my'{CANARY}",
+        f"postgresql://127.0.0.1:1/db?password=my&{CANARY}",
+        f"postgresql://127.0.0.1:1/db?options=-c%20my.password%3D{CANARY}",
+        f"postgresql://127.0.0.1:1/db?{CANARY}",
+        f"host=h password='{CANARY} x'",
+        f"host=h password = {CANARY}",
     ],
 )
 def test_no_password_is_in_any_message(storage, capsys, run, caplog):
@@ -277,3 +320,20 @@ def test_no_password_is_in_any_message(storage, capsys, run, caplog):
         assert CANARY not in said.out + said.err
     for record in caplog.records:
         assert CANARY not in f"{record.getMessage()} {record.args!r} {record.exc_text}"
+
+
+def test_no_password_is_printed_when_all_is_well(tmp_path, capsys, run, postgres):
+    for storage in (f"sqlite:///{tmp_path}/s.db?key={CANARY}", postgres.replace("rising@", f"rising:{CANARY}@")):
+        for command in (
+            ["create", "s", "--arms", "a,b", "--k", "1"],
+            ["create", "t", "--arms", "a,b", "--k", "1", "--json"],
+            ["export", "s", tmp_path / "s.jsonl"],
+            ["import", tmp_path / "s.jsonl", "--name", "u"],
+            ["import", tmp_path / "s.jsonl", "--name", "v", "--json"],
+            ["check"],
+            ["check", "--json"],
+            *(["delete", name, "--yes"] for name in "stuv"),
+        ):
+            assert run("study", *command, "--storage", storage) == 0
+            said = capsys.readouterr()
+            assert CANARY not in said.out + said.err

@@ -236,6 +236,9 @@ def test_looking_at_someone_elses_file_writes_nothing(tmp_path):
         before = path.read_bytes()
         assert rb.studies.names(storage=f"sqlite:///{path}") == []
         assert rb.studies.check(storage=f"sqlite:///{path}").whole
+        for use in (rb.studies.open, rb.studies.delete):
+            with pytest.raises(rb.InputError, match="there are none"):
+                use("s", storage=f"sqlite:///{path}")
         assert path.read_bytes() == before
         assert [found.name for found in folder.iterdir()] == ["theirs.db"]
 

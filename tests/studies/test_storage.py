@@ -349,6 +349,8 @@ def test_a_migration_that_fails_changes_nothing(tmp_path, monkeypatch):
         ("postgresql+psycopg://ann@[::1]/team", "team", ""),
         ("postgresql:///team?host=/run/sock&password=x", "team", "x"),
         ("postgresql://host/te@m", "te@m", ""),
+        ("postgresql://ann:b:c#d@one:1,[::1]:2,three/team?sslmode=prefer", "team", "b:c#d"),
+        ("postgresql://%2Frun%2Fsock/team?password=a+b%26", "team", "a+b&"),
     ],
 )
 def test_addresses_are_read(text, database, password):
@@ -367,6 +369,7 @@ def test_addresses_are_read(text, database, password):
         "sqlite://",
         "sqlite:///",
         "sqlite:///:memory:",
+        "sqlite:///file::memory:",
         "sqlite://host/a.db",
         "mysql://h/d",
         "sqlite:///a\0b",
@@ -376,6 +379,13 @@ def test_addresses_are_read(text, database, password):
 def test_other_addresses_are_refused(text):
     with pytest.raises(rb.InputError, match="storage must be a URL"):
         parse(text)
+
+
+@pytest.mark.parametrize("file", ["{}/s.db", "file:{}/s.db"])
+def test_a_mode_that_there_is_not_is_no_permission_to_write(tmp_path, file):
+    with pytest.raises(rb.InputError, match="mode of a storage must be ro, rw or rwc, got 'r0'"):
+        make(f"sqlite:///{file.format(tmp_path)}?mode=r0")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("step", [1, 7, 2_000])

@@ -112,7 +112,12 @@ def _from_data(path: Path) -> Problem:
 
 def _read_edges(path: Path) -> tuple[list[list[str]], list[str]]:
     """The rows of a CSV file of edges, and its heading (empty if there is none)."""
-    rows = [[cell.strip() for cell in row] for row in csv.reader(_text(path).splitlines()) if any(row)]
+    try:
+        rows = [[cell.strip() for cell in row] for row in csv.reader(_text(path).splitlines()) if any(row)]
+    except csv.Error as error:
+        raise InputError(
+            f"--edges must be a CSV file of node,node or node,node,name; {str(path)!r} is not ({error})"
+        ) from None
     heading: list[str] = []
     if rows and [cell.lower() for cell in rows[0]][:2] in (["from", "to"], ["source", "target"], ["tail", "head"]):
         heading, rows = rows[0], rows[1:]
@@ -190,4 +195,8 @@ def _text(path: Path) -> str:
     """The text of a file, which must exist."""
     if not path.is_file():
         raise InputError(f"file {str(path)!r} does not exist")
-    return path.read_text()
+    try:
+        # With or without the mark that some programs write at the beginning.
+        return path.read_text("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"file {str(path)!r} must be text in UTF-8 ({error})") from None

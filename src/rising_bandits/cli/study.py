@@ -54,7 +54,7 @@ def ask(
     Example: rising study ask team --unavailable cy
     """
     study = open_study(name, storage)
-    said = dict(text.partition("=")[::2] for text in metadata or [])
+    said = _metadata(metadata or [])
     off = [label_of(study, text) for text in unavailable or []]
     decisions = study.ask(1 if n is None else n, unavailable=off, among=among, metadata=said)
     if as_json:
@@ -150,12 +150,13 @@ def import_study(
     Example: rising study import team.jsonl --name copy
     """
     from rising_bandits import studies
+    from rising_bandits.studies.storage.urls import shown
 
     study = studies.load(file, name, storage=storage)
     if as_json:
-        print_json({"study": study.name, "storage": storage, "round": study.policy.round})
+        print_json({"study": study.name, "storage": shown(storage), "round": study.policy.round})
         return
-    out.print(f"study {study.name} in {storage}, round {study.policy.round}", soft_wrap=True)
+    out.print(f"study {study.name} in {shown(storage)}, round {study.policy.round}", soft_wrap=True)
 
 
 @app.command("list")
@@ -172,6 +173,19 @@ def list_studies(storage: StorageOption = DEFAULT, as_json: JsonOption = False) 
         return
     for name in found:
         out.print(name, soft_wrap=True)
+
+
+def _metadata(texts: list[str]) -> dict[str, str]:
+    """Metadata from texts such as ``flow=video``."""
+    found: dict[str, str] = {}
+    for text in texts:
+        name, equals, said = text.partition("=")
+        if not name or not equals:
+            raise InputError(f"metadata must look like NAME=TEXT, as in 'flow=video', got {text!r}")
+        if name in found:
+            raise InputError(f"metadata must have each name once, got {name!r} twice")
+        found[name] = said
+    return found
 
 
 def _as_dict(decision: Decision, explain: bool) -> dict[str, Any]:

@@ -150,6 +150,7 @@ def create(
     Example: rising study create team --arms ann,bob,cy --k 2
     """
     from rising_bandits import studies
+    from rising_bandits.studies.storage.urls import shown
 
     described = make_problem(
         problem=problem,
@@ -179,9 +180,9 @@ def create(
         seed=seed,
     )
     if as_json:
-        print_json({"study": name, "storage": storage, "arms": [str(label) for label in study.problem.labels]})
+        print_json({"study": name, "storage": shown(storage), "arms": [str(label) for label in study.problem.labels]})
         return
-    out.print(f"study {name} in {storage}: {study.problem!r}, {study.policy!r}", soft_wrap=True)
+    out.print(f"study {name} in {shown(storage)}: {study.problem!r}, {study.policy!r}", soft_wrap=True)
     if edges is not None and (used := named_column(edges)):
         console(stderr=True, soft_wrap=True).print(f"note: {used}")
     if study.scale.lower_is_better and favours_long_paths(described):

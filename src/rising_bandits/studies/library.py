@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
 from typing import Any, cast
 
@@ -23,6 +24,7 @@ from rising_bandits.studies.log.log import Log
 from rising_bandits.studies.naming import check_name, check_new_name, class_of, remove
 from rising_bandits.studies.scales import UNIT, Scale, check_kept
 from rising_bandits.studies.settings import Settings, begin, problem_body
+from rising_bandits.studies.storage.base import Storage
 from rising_bandits.studies.storage.places import connect
 from rising_bandits.studies.storage.urls import DEFAULT
 from rising_bandits.studies.study import Study
@@ -162,20 +164,31 @@ def create(
         fold.apply(event)
     snapshot.dump(fold)
     database = connect(storage, power_safe=power_safe, timeout=timeout, clock=clock, token=token)
-    with database.write() as writer:
-        found = writer.study(name)
+    with _closed_on_error(database):
+        with database.write() as writer:
+            found = writer.study(name)
+            if found is None:
+                number = writer.add_study(name, settings.as_dict())
+                writer.append(number, [event._replace(at=writer.now) for event in (first, *more)])
+            elif exist_ok:
+                number, settings = found[0], Settings.from_dict(found[1])
+            else:
+                raise InputError(f"name must be new, but there is a study {name!r}; open it, or pass exist_ok=True")
         if found is None:
-            number = writer.add_study(name, settings.as_dict())
-            writer.append(number, [event._replace(at=writer.now) for event in (first, *more)])
-        elif exist_ok:
-            number, settings = found[0], Settings.from_dict(found[1])
-        else:
-            raise InputError(f"name must be new, but there is a study {name!r}; open it, or pass exist_ok=True")
-    if found is None:
-        _LOGGER.info("study %r was created, with the policy %r", name, policy)
-    study = Study(Log(name, number, settings, database, type(policy), problem))
-    study.author = author
+            _LOGGER.info("study %r was created, with the policy %r", name, policy)
+        study = Study(Log(name, number, settings, database, type(policy), problem))
+        study.author = author
     return study
+
+
+@contextlib.contextmanager
+def _closed_on_error(database: Storage) -> Iterator[None]:
+    """Close a storage at once if the block raises. Otherwise its files would stay open until Python finds it unused."""
+    try:
+        yield
+    except BaseException:
+        database.close()
+        raise
 
 
 def _first_events(fold: Fold, prior: Any, least: Any, spread: Any, falls: Any) -> list[Event]:
@@ -237,15 +250,16 @@ def open(  # noqa: A001
     check_name(name)
     check_author(author)
     database = connect(storage, create=False, power_safe=power_safe, timeout=timeout, clock=clock, token=token)
-    with database.read() as reader:
-        found = reader.study(name)
-        known = reader.names()
-    if found is None:
-        raise InputError(f"name must be one of the studies of the storage ({_listed(known)}), got {name!r}")
-    kind = class_of(policy)
-    study = Study(Log(name, found[0], Settings.from_dict(found[1]), database, kind, problem))
-    study.author = author
-    _check_class(study, kind)
+    with _closed_on_error(database):
+        with database.read() as reader:
+            found = reader.study(name)
+            known = reader.names()
+        if found is None:
+            raise _unknown(name, known)
+        kind = class_of(policy)
+        study = Study(Log(name, found[0], Settings.from_dict(found[1]), database, kind, problem))
+        study.author = author
+        _check_class(study, kind)
     return study
 
 
@@ -263,7 +277,7 @@ def names(*, storage: str = DEFAULT, token: str | None = None) -> list[str]:
         The names, sorted.
     """
     database = connect(storage, create=False, look=True, token=token)
-    with database.read() as reader:
+    with _closed_on_error(database), database.read() as reader:
         found = reader.names()
     database.close()
     return found
@@ -286,23 +300,29 @@ def delete(name: str, *, storage: str = DEFAULT, token: str | None = None) -> No
     """
     check_name(name)
     database = connect(storage, create=False, token=token)
-    with database.write() as writer:
-        found = writer.study(name)
-        if found is None:
-            raise InputError(f"name must be one of the studies ({_listed(writer.names())}), got {name!r}")
-        writer.hide_study(found[0])
-    remove(database, found[0])
+    with _closed_on_error(database):
+        with database.read() as reader:
+            known = reader.names()
+        if name not in known:
+            # Found out without a lock, and before anything is written beside a file that may be a stranger's.
+            raise _unknown(name, known)
+        with database.write() as writer:
+            found = writer.study(name)
+            if found is None:
+                raise _unknown(name, writer.names())
+            writer.hide_study(found[0])
+        remove(database, found[0])
     database.close()
 
 
-def _listed(known: list[str]) -> str:
-    """The first names, for an error message."""
-    return ", ".join(map(repr, known[:6])) + (", ..." if len(known) > 6 else "") if known else "there are none"
+def _unknown(name: str, known: list[str]) -> InputError:
+    """The error for the name of a study that is not there."""
+    listed = ", ".join(map(repr, known[:6])) + (", ..." if len(known) > 6 else "") if known else "there are none"
+    return InputError(f"name must be one of the studies of the storage ({listed}), got {name!r}")
 
 
 def _check_class(study: Study, kind: type[Policy] | None) -> None:
     """Refuse the class of a policy that the study does not have."""
     name = study.settings.policy
     if kind is not None and kind.__name__ != name:
-        study.close()
         raise InputError(f"policy must be a {name}, which the study has now, got {kind.__name__}")

@@ -54,7 +54,10 @@ def least_body(fold: Fold, least: Mapping[Label, float]) -> dict[str, Any]:
     """The body of an event that sets least shares, checked."""
     if not isinstance(cast(object, least), Mapping):
         raise InputError(f"least must be a mapping of labels to shares, as in {{'a->b': 0.05}}, got {least!r}")
-    shares = {label: _checks.number(f"the least share of {label!r}", least[label]) for label in least}
+    shares = {
+        label: _checks.number(f"the least share of {label!r}", least[label], low=0.0, high=1.0, open_low=True)
+        for label in least
+    }
     check_least(shares)
     keys = {fold.arms.keys[fold.arms.problem.index(label)]: share for label, share in shares.items()}
     if len(keys) < len(least):

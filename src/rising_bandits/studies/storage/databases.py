@@ -6,17 +6,19 @@ Both are used through their drivers: that of SQLite is part of Python, that of P
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from rising_bandits import _checks
 from rising_bandits.errors import InputError, MissingExtraError, StorageError, StudyGoneError
 from rising_bandits.studies.storage.queue import Queue
-from rising_bandits.studies.storage.urls import Address, shown
+from rising_bandits.studies.storage.schema import VERSION_TABLE
+from rising_bandits.studies.storage.urls import Address, shown, without_secrets
 
 _MIGRATION_LOCK, _LIBRARY_LOCK = 7_246_331, 7_246_332
 """The numbers of the PostgreSQL locks for migrations and for the list of studies. Others are unlikely to use them."""
@@ -111,11 +113,13 @@ class SQLite:
     def __init__(self, url: Address, *, create: bool, look: bool, power_safe: bool, timeout: float) -> None:
         self.url, self._power_safe, self._timeout = url, power_safe, timeout
         named = str(url.database)
-        # The file of a URL such as 'file:name?mode=ro' is SQLite's own affair.
+        # The options of a URI such as 'file:name?cache=private' are SQLite's own affair.
         self.path = None if named.startswith("file:") else Path(named)
-        self._place = None if self.path is None else str(self.path)
-        mode = url.query.get("mode")
-        self.look = look or mode == "ro"
+        self._place = _path_of_uri(named) if self.path is None else str(self.path)
+        mode = url.query.get("mode", "rwc")
+        if mode not in ("ro", "rw", "rwc"):
+            raise InputError(f"the mode of a storage must be ro, rw or rwc, got {mode!r}")
+        self.look, create = look or mode == "ro", create and mode != "rw"
         if self.path is not None and not (create and not self.look) and not self.path.exists():
             raise InputError(f"storage must exist to be opened, but there is no file {named!r}")
         self._identity: tuple[int, int] | None = None
@@ -140,14 +144,14 @@ class SQLite:
             self._uri(), timeout=self._timeout, isolation_level=None, check_same_thread=False, uri=True
         )
         try:
-            if not self.look:
-                # Not in a file that a stranger made otherwise and that is only read: that is what `look` is for.
+            # Reads the tables' definitions. If these are damaged, the driver may fail to read SQLite's own message.
+            found = connection.execute(f"SELECT 1 FROM sqlite_master WHERE name = '{VERSION_TABLE}'").fetchall()
+            if not self.look and (found or self._create):
+                # Not in a file without studies that is only opened: it is a stranger's.
                 connection.execute("PRAGMA journal_mode=WAL")
                 connection.execute(f"PRAGMA synchronous={'FULL' if self._power_safe else 'NORMAL'}")
             connection.execute("PRAGMA foreign_keys=ON")
             connection.execute("PRAGMA cell_size_check=ON")
-            # Reads the tables' definitions. If these are damaged, the driver may fail to read SQLite's own message.
-            connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
             self._identity = _identity(self._place)
         except UnicodeDecodeError as error:
             connection.close()
@@ -330,9 +334,7 @@ def checked_clock(clock: Callable[[], float]) -> float:
 
 def explain(url: Address, error: BaseException, timeout: float) -> str:
     """The message for an error of a database."""
-    said = shown(" ".join(str(error).split()))
-    if url.password:
-        said = said.replace(url.password, "***")
+    said = without_secrets(" ".join(str(error).split()), url)
     place = shown(url)
     if "locked" in said or "busy" in said:
         return (
@@ -348,6 +350,15 @@ def explain(url: Address, error: BaseException, timeout: float) -> str:
     if any(word in said for word in ("not a database", "malformed", "decode", "no such column", "corrupt")):
         return f"{place} is damaged, or is not a database of studies; restore a backup ({said})"
     return f"{place} failed; nothing was acknowledged ({said})"
+
+
+def _path_of_uri(uri: str) -> str:
+    """The path in a URI as SQLite reads it: ``file:path``, ``file:///path`` or ``file://localhost/path``.
+
+    >>> _path_of_uri("file:///data/a%20b.db"), _path_of_uri("file:a.db")
+    ('/data/a b.db', 'a.db')
+    """
+    return unquote(re.sub("^file:(//[^/]*(?=/))?", "", uri).partition("#")[0])
 
 
 def _identity(path: str | None) -> tuple[int, int] | None:

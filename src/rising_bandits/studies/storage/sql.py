@@ -39,7 +39,7 @@ class Storage:
     storage
         The URL of the database.
     create
-        False refuses a SQLite file that does not exist.
+        False refuses a SQLite file that does not exist, and makes no tables where there are none.
     look
         True only reads. Nothing is written, neither to a SQLite file nor beside it, and no tables are made or upgraded.
     power_safe
@@ -83,7 +83,7 @@ class Storage:
         weakref.finalize(self, self._held.drop)
         forks.watch(self)
         try:
-            self._prepare()
+            self._prepare(create)
         except BaseException:
             self._held.drop()
             raise
@@ -216,11 +216,11 @@ class Storage:
         """The time: by the clock that was given, else by the PostgreSQL server, else by this machine."""
         return self.database.now(connection) if self.clock is None else checked_clock(self.clock)
 
-    def _prepare(self) -> None:
+    def _prepare(self, create: bool) -> None:
         """Make or upgrade the tables, or refuse those of a newer version of the library."""
         with self.read() as reader:
             self.version = reader.version()
-        if self.version == HEAD or (self.look and self.version is None):
+        if self.version == HEAD or (self.version is None and (self.look or not create)):
             return
         migrate.refuse_newer(self.version, self.place)
         if not self.look:
