@@ -72,10 +72,12 @@ export function overTime(curves) {
 // An axis of outcomes on which up is better.
 export const outcomeAxis = (name, lower) => ({ type: "value", scale: true, name, inverse: lower, nameLocation: lower ? "start" : "end" });
 
+// The source of decisions that the study made itself.
+export const OWN = "study";
 // Sources of decisions with their colours, the study's own policy first.
 export function sources(curves) {
-  const names = Object.keys(curves).sort((a, b) => (b === "policy") - (a === "policy"));
-  return names.map((name, i) => [name, COLOURS[i % COLOURS.length], name === "policy" ? "this study" : name]);
+  const names = Object.keys(curves).sort((a, b) => (b === OWN) - (a === OWN));
+  return names.map((name, i) => [name, COLOURS[i % COLOURS.length], name === OWN ? "this study" : name]);
 }
 
 // A value within the ends of a domain; an end that is null is open.

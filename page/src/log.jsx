@@ -1,4 +1,5 @@
 // The newest decisions and changes.
+import { OWN } from "./chart.jsx";
 import { Name, Names } from "./names.jsx";
 import { cut, when, withUnit } from "./words.js";
 
@@ -18,6 +19,6 @@ const Change = ({ each }) => <li><b>{each.kind}</b> <Name text={each.what} /> <s
 const Decision = ({ each, data, onShow }) => (
   <li>
     <button aria-label={`Show decision ${each.id}`} onClick={() => onShow(each.id)}>{each.id}</button> <Names names={each.arms} />
-    {" "}<span class="faint small">{each.told ? `${data.earns} ${withUnit(each.earned, data.study.unit)}` : data.study.expires !== null && each.at + data.study.expires < Date.now() / 1000 ? "expired" : "open"} · {when(each.at)}{each.source !== "policy" && <> · <Name text={each.source} /></>}{each.metadata && <> · <Name text={cut(JSON.stringify(each.metadata), 120)} /></>}</span>
+    {" "}<span class="faint small">{each.told ? `${data.earns} ${withUnit(each.earned, data.study.unit)}` : data.study.expires !== null && each.at + data.study.expires < Date.now() / 1000 ? "expired" : "open"} · {when(each.at)}{each.source !== OWN && <> · <Name text={each.source} /></>}{each.metadata && <> · <Name text={cut(JSON.stringify(each.metadata), 120)} /></>}</span>
   </li>
 );

@@ -1,7 +1,7 @@
 // What decisions earned over time, beside the rules that decide today, and how many there were a day.
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { get, place } from "./api.js";
-import { band, Chart, COLOURS, outcomeAxis, overTime, sources } from "./chart.jsx";
+import { band, Chart, COLOURS, outcomeAxis, OWN, overTime, sources } from "./chart.jsx";
 import { Key, Name } from "./names.jsx";
 import { plain, withUnit } from "./words.js";
 
@@ -22,7 +22,7 @@ export function Rewards({ name, data }) {
     <Chart kind="low" option={option} label={`The ${data.earns} of decisions over time, with a band of two standard errors`} />
     <Key entries={entries.map(([source, colour, shown]) => [source, colour, `${shown}: ${withUnit(data.earned[source].mean.at(-1), data.study.unit)} now`])} />
     {data.study.lower_is_better && <p class="faint small">Lower is better, so up is good.</p>}
-    {entries.filter(([source]) => source !== "policy").map(([source]) => <Against key={source} name={name} source={source} />)}
+    {entries.filter(([source]) => source !== OWN).map(([source]) => <Against key={source} name={name} source={source} />)}
   </>;
 }
 

@@ -63,7 +63,7 @@ def test_the_overview_is_what_the_log_says(storage, client):
         assert sum(points["count"]) == len(mine)
         assert np.average(points["mean"], weights=points["count"]) == pytest.approx(mine.mean(), abs=1e-5)
     rewards = [rows["value"].sum() for number, rows in table.groupby("decision_id") if number != part.id]
-    points = seen["earned"]["policy"]
+    points = seen["earned"]["study"]
     assert np.average(points["mean"], weights=points["count"]) == pytest.approx(np.mean(rewards), abs=1e-5)
     known = [dict(zip(seen["columns"], row, strict=True)) for row in seen["arms"]]
     assert [arm["plays"] for arm in known] == [arm.plays for arm in study.arms()]
@@ -190,7 +190,7 @@ def test_metadata_and_rules_of_today_are_shown(storage, client):
     study.record(["a->b", "b->d"], {"a->b": 0.5, "b->d": 0.25}, source="today")
     seen = client.get("/v1/studies/routes/overview").json()
     assert seen["newest"][0]["metadata"] == {"user": "<b>7</b>"}
-    assert set(seen["earned"]) == {"policy", "today"}
+    assert set(seen["earned"]) == {"study", "today"}
     row = client.get("/v1/studies/routes/history").json()["rows"][0]
     assert row["metadata"] == {"user": "<b>7</b>"}
 

@@ -12,7 +12,7 @@ from service_kit import MAIN, PROBLEM, make, outcomes, problem_of
 
 import rising_bandits as rb
 from rising_bandits.errors import InputError
-from rising_bandits.serve import Limits, Tokens
+from rising_bandits.serve import Limits, Tokens, make_app
 
 
 def test_the_contract_of_ask_and_tell(storage, client):
@@ -49,6 +49,8 @@ def test_metrics_are_of_all_studies_also_after_a_restart(storage, serve):
     assert 'rising_expired_decisions{study="one"} 2.0' in text
     assert 'rising_open_decisions{study="two"} 0.0' in text
     assert 'rising_recent_reward{study="two"}' in text
+    assert 'rising_rounds{study="two"} 1.0' in text
+    assert 'rising_rounds{study="one"} 0.0' in text
     assert 'rising_request_seconds_bucket{le="0.001",operation="metrics"}' in client.get("/metrics").text
     client.request("DELETE", "/v1/studies/one")
     text = client.get("/metrics").text
@@ -414,3 +416,12 @@ def test_decisions_made_elsewhere_are_recorded_and_compared(storage, client):
     wrong = {**body, "super_arm": paths["nobody"], "outcomes": {}}
     assert "super_arm" in problem_of(client.post("/v1/studies/routes/record", json=wrong), 422)
     assert study.decisions == 12
+    # A source may have any name but that of the study itself, and is drawn as a source of its own.
+    client.post("/v1/studies/routes/record", json={**body, "source": "policy"})
+    problem_of(client.post("/v1/studies/routes/record", json={**body, "source": "study"}), 422)
+    assert {*client.get("/v1/studies/routes/glance").json()["earned"]} == {"study", "today", "policy"}
+
+
+def test_an_application_of_what_is_no_database_is_refused_when_it_is_made():
+    with pytest.raises(InputError, match="storage must be a URL"):
+        make_app("mysql://host/database")

@@ -12,7 +12,7 @@ from service_kit import MAIN, PROBLEM, make, outcomes
 
 import rising_bandits as rb
 from rising_bandits import testing
-from rising_bandits.errors import AlreadyToldError, InputError, StorageError
+from rising_bandits.errors import AlreadyToldError, InputError, StorageError, StudyGoneError
 from rising_bandits.serve import Limits, Tokens, calls, make_app, sessions, tokens
 from rising_bandits.studies.log import log as log_module
 from rising_bandits.studies.log.events import Event
@@ -280,3 +280,28 @@ def test_wrong_addresses_are_refused(storage):
         rb.studies.open("s", storage=storage, token="x")
     with pytest.raises(InputError, match="clock"):
         rb.studies.open("s", storage="http://127.0.0.1:9", clock=lambda: 0.0)
+
+
+def test_a_study_that_was_opened_before_the_service_started_again_goes_on(storage, served, tmp_path):
+    make(storage, "mine").close()
+    make(storage, "yours").close()
+    path = tmp_path / "tokens.json"
+    token = tokens.create(path, "far", ["mine"], ["storage"])
+
+    def service():
+        return served(make_app(storage, tokens=Tokens(MAIN, path), limits=Limits(rate=0)))
+
+    # Another service on the same database knows no more than one that has started again.
+    before, after = service(), service()
+    for one in (MAIN, token):
+        study = rb.studies.open("mine", storage=before, token=one)
+        decision = study.ask()
+        study._log.storage._port = int(after.rpartition(":")[2])
+        study._log.storage.close()
+        assert study.tell(decision, told(decision))
+        assert study.ask().id == decision.id + 1
+    with pytest.raises(InputError, match="not for study number"), Storage(before, token=token).write(2):
+        pass
+    rb.studies.delete("mine", storage=storage)
+    with pytest.raises(StudyGoneError):
+        study.ask()

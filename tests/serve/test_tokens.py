@@ -284,6 +284,17 @@ def test_the_command_refuses_an_open_door(run, kept, capsys, monkeypatch):
     assert "at least 16" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("storage", ["mysql://host/db", "sqlite:////no/such/folder/x.db", "sqlite:///{}/text.db"])
+def test_a_database_that_cannot_be_opened_is_one_line(run, kept, capsys, monkeypatch, tmp_path, storage):
+    monkeypatch.delenv("RISING_TOKEN", raising=False)
+    (tmp_path / "text.db").write_text("this is no database" * 100)
+    assert run("serve", "--port", "0", "--tokens", kept, "--storage", storage.format(tmp_path)) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("rising: ")
+    assert "Traceback" not in said
+    assert "http://" not in said
+
+
 def test_the_cookie_is_for_tls_only_where_the_browser_speaks_tls(serve):
     client = serve(Tokens(MAIN))
     for origin, secure in (("http://localhost", False), ("https://localhost", True)):

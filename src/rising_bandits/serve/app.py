@@ -27,6 +27,7 @@ from rising_bandits.serve.operations import OPERATIONS, Operation
 from rising_bandits.serve.problems import Refused
 from rising_bandits.serve.state import State
 from rising_bandits.serve.tokens import Tokens
+from rising_bandits.studies.storage.urls import parse
 
 _SLASH = "\ue02f"
 """Stands for a slash inside a name, while a path is taken apart."""
@@ -74,6 +75,7 @@ def make_app(
     >>> sorted(route.path for route in app.routes if route.path.endswith("z"))
     ['/healthz', '/readyz']
     """
+    parse(storage)
     limits = Limits() if limits is None else limits
     tokens = Tokens() if tokens is None else tokens
     routes.load()

@@ -56,17 +56,22 @@ class Calls:
             special = _SPECIAL.get(method)
             if special is not None:
                 return special(self, transaction, *given)
-            self._check_number(given[0])
+            self.check_number(transaction, given[0])
             return getattr(transaction, method)(*given)
         except (TypeError, ValueError, KeyError, AttributeError, IndexError, OverflowError) as error:
             if isinstance(error, RisingBanditsError):
                 raise
             raise InputError(f"the call of {method} is wrong: {type(error).__name__}") from None
 
-    def _check_number(self, number: Any) -> None:
-        """Refuse a study that the session does not know, unless the token is for all of them."""
+    def check_number(self, transaction: Any, number: Any) -> None:
+        """Refuse the number of a study that the token is not for."""
         if not isinstance(number, int) or isinstance(number, bool):
             raise InputError(f"study must be a number, got {number!r}")
+        if number not in self._mine and not self._known.has(number):
+            # A client may have found the study by its name before this service started, or through another one.
+            found = transaction.named(number)
+            if found is not None:
+                self._known.note(number, *found)
         if number not in self._mine and ALL not in self._grant.studies and not self._known.seen(number, self._grant):
             raise InputError(f"the token {self._grant.name!r} is not for study number {number}")
 
@@ -94,15 +99,15 @@ class Calls:
         self._known.note(number, name, settings)
 
     def _later(self, transaction: Any, number: Any, after: int, upto: Any, digest: Any, limit: int) -> list[Any]:
-        self._check_number(number)
+        self.check_number(transaction, number)
         return [list(event) for event in islice(transaction.later(number, after, upto, digest=digest), limit)]
 
     def _of_decision(self, transaction: Any, number: Any, decision: int) -> list[Any]:
-        self._check_number(number)
+        self.check_number(transaction, number)
         return [list(event) for event in transaction.of_decision(number, decision)]
 
     def _snapshot(self, transaction: Any, number: Any, upto: Any) -> str | None:
-        self._check_number(number)
+        self.check_number(transaction, number)
         found = transaction.snapshot(number, upto)
         return None if found is None else base64.b64encode(found).decode()
 
@@ -116,7 +121,7 @@ class Calls:
         return number
 
     def _show_study(self, transaction: Any, number: Any, name: Any) -> None:
-        self._check_number(number)
+        self.check_number(transaction, number)
         self._check_name(name)
         transaction.show_study(number, name)
         self._known.rename(number, name)
@@ -125,7 +130,7 @@ class Calls:
         return list(transaction.hidden(before)) if ALL in self._grant.studies else []
 
     def _append(self, transaction: Any, number: Any, rows: list[Any]) -> int:
-        self._check_number(number)
+        self.check_number(transaction, number)
         events = [self._signed(Event(*row)) for row in rows]
         self.touched.add(number)
         fold = self._known.checked(transaction, number, events) if CHECKED else None
@@ -144,7 +149,7 @@ class Calls:
         return event._replace(body={**event.body, "author": author})
 
     def _keep_snapshot(self, transaction: Any, number: Any, seq: int, body: str) -> None:
-        self._check_number(number)
+        self.check_number(transaction, number)
         transaction.keep_snapshot(number, seq, base64.b64decode(body, validate=True))
 
 

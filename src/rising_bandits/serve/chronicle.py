@@ -22,6 +22,8 @@ from rising_bandits.studies.reports.units import total
 from rising_bandits.studies.scales import UNIT, Scale, scale_from_spec
 from rising_bandits.theory.noise import Steps
 
+OWN = "study"
+"""The source of decisions of the study's own policy; no other source may have this name."""
 WAITING = 20_000
 """How many decisions without a final tell are remembered at most."""
 NEWEST = 60
@@ -179,7 +181,7 @@ class Chronicle(Struct):
             self.days[day] = 1
             if len(self.days) > _DAYS:
                 del self.days[min(self.days)]
-        source = body.get("by") or "policy"
+        source = body.get("by") or OWN
         self.asked[number] = Asked(body["arms"], at, source)
         if len(self.asked) > WAITING:
             del self.asked[next(iter(self.asked))]
@@ -192,7 +194,7 @@ class Chronicle(Struct):
         number, body = event.decision or 0, event.body
         asked = self.asked.get(number)
         if asked is None:
-            asked = Asked(body.get("of", body["arms"]), event.at, body.get("by") or "policy")
+            asked = Asked(body.get("of", body["arms"]), event.at, body.get("by") or OWN)
         raw, values = asked.raw, asked.values
         past = [*asked.past, *body.get("past", ())]
         for key, outcome, value in zip(body["arms"], body["raw"], body.get("value", body["raw"]), strict=True):
@@ -203,7 +205,7 @@ class Chronicle(Struct):
             return
         self.asked.pop(number, None)
         reward = problem.reward.combine(np.array([values.get(key, 0.0) for key in asked.arms] or [0.0]))
-        if asked.source == "policy":
+        if asked.source == OWN:
             self.recent.append(float(reward))
             if len(self.recent) > 2 * _RECENT:
                 del self.recent[:-_RECENT]

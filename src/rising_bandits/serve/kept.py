@@ -28,7 +28,7 @@ AT_ONCE = 20_000
 """How many events are read at a time, so that a request does not take long."""
 MOST_BYTES = 200_000_000
 """The largest chronicle that is read."""
-_MARK = b"rising-bandits chronicle 4\n"
+_MARK = b"rising-bandits chronicle 5\n"
 _LOGGER = logging.getLogger(__name__)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rising_bandits.errors import InputError
+from rising_bandits.errors import InputError, StudyGoneError
 from rising_bandits.serve.tokens import Grant
 from rising_bandits.studies.log.checking import check, check_first
 from rising_bandits.studies.log.events import Event
@@ -21,7 +21,7 @@ _LOGS = 32
 
 
 class Known:
-    """The studies that sessions have found or made, by number."""
+    """The studies that sessions have found, made or named by number."""
 
     def __init__(self) -> None:
         self._studies: dict[int, tuple[str, dict[str, Any]]] = {}
@@ -36,8 +36,12 @@ class Known:
         if number in self._studies:
             self._studies[number] = (name, self._studies[number][1])
 
+    def has(self, number: int) -> bool:
+        """Whether a study is known."""
+        return number in self._studies
+
     def seen(self, number: int, grant: Grant) -> bool:
-        """Whether a study was found by its name before, under a name that a token is for."""
+        """Whether a study is known under a name that a token is for."""
         return number in self._studies and grant.sees(self._studies[number][0])
 
     def forget_logs(self, numbers: set[int]) -> None:
@@ -51,7 +55,7 @@ class Known:
         A study with code of the user's own cannot be computed here. Its events are stored as they are.
         """
         if number not in self._studies:
-            raise InputError(f"study number {number} must be looked up by its name first")
+            raise StudyGoneError("the study is gone: it was deleted, or its import was interrupted")
         name, settings = self._studies[number]
         log = self._logs.get(number)
         try:

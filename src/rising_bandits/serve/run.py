@@ -18,6 +18,7 @@ from rising_bandits.serve.kept import default_folder
 from rising_bandits.serve.limits import Limits
 from rising_bandits.serve.protocol import Protocol
 from rising_bandits.serve.tokens import Tokens
+from rising_bandits.studies.storage.sql import Storage
 
 DRAIN = 30
 """How many seconds requests that are underway have to finish."""
@@ -90,9 +91,14 @@ def run(
     Raises
     ------
     InputError
-        Others could reach the service without a token, or the address cannot be listened at.
+        Others could reach the service without a token, the address cannot be listened at, or the storage is not a URL
+        of a database.
+    StorageError
+        The database cannot be opened.
     """
     check_exposure(host, tokens)
+    # A database that cannot be opened is one line for the person who starts it, before anything listens.
+    Storage(storage, power_safe=power_safe).close()
     app = make_app(storage, tokens=tokens, limits=limits, power_safe=power_safe, hosts=hosts, folder=default_folder())
     note = "tokens needed" if tokens.needed else "no token"
     listen_and_serve(app, host, port, lambda address: say(f"rising serve: {address} ({note})"))

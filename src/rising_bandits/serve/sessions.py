@@ -60,6 +60,8 @@ class Session:
         try:
             storage = self._owner.take()
             with storage.write(self._study) if self._write else storage.read() as transaction:
+                if self._study is not None:
+                    self._calls.check_number(transaction, self._study)
                 self.begun.set_result(transaction.now)
                 while True:
                     try:

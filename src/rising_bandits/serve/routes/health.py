@@ -69,7 +69,7 @@ def _gauge(metrics: Metrics, study: studies.Study, found: Chronicle, left: int) 
     waiting, expired = found.waiting(study.settings.expires, time.time())
     metrics.open.labels(name).set(waiting)
     metrics.expired.labels(name).set(expired)
-    metrics.rounds.labels(name).set(study.policy.round)
+    metrics.rounds.labels(name).set(study.policy.round - 1)
     if found.recent:
         recent = sum(found.recent) / len(found.recent)
         metrics.reward.labels(name).set(recent)

@@ -40,6 +40,7 @@ class _Statements(NamedTuple):
     exists: str
     of_decision: str
     study: str
+    named: str
     names: str
     append: str
 
@@ -65,6 +66,7 @@ def _statements(mark: str, checked: bool) -> _Statements:
         f"SELECT id FROM rising_studies WHERE id = ?{left}",
         decided,
         f"SELECT id, name, created_at, settings, {digest} FROM rising_studies WHERE name = ?{shown}",
+        f"SELECT id, name, created_at, settings, {digest} FROM rising_studies WHERE id = ?{shown}",
         f"SELECT name FROM rising_studies WHERE name = name{shown}",
         "INSERT INTO rising_events (study_id, seq, kind, at, decision, body, digest) VALUES (?, ?, ?, ?, ?, ?, ?)",
     )
@@ -145,6 +147,13 @@ class Reader:
             return None
         row = self._row(self._sql.study, name)
         return None if row is None else (int(row[0]), self._settings(*row[1:]))
+
+    def named(self, number: int) -> tuple[str, dict[str, Any]] | None:
+        """The name and the settings of a study, or None if no listed study has that number."""
+        if self._storage.version is None:
+            return None
+        row = self._row(self._sql.named, number)
+        return None if row is None else (str(row[1]), self._settings(*row[1:]))
 
     def _settings(self, name: Any, created_at: Any, settings: Any, digest: Any) -> dict[str, Any]:
         """The settings of a study, checked."""
