@@ -59,7 +59,8 @@ export function overTime(curves) {
   const lists = Object.values(curves).map((points) => points.at);
   const all = lists.flat();
   const span = Math.max(...all) - Math.min(...all);
-  const crowded = lists.some((at) => at.length > 2 && at.filter((time, i) => i && time - at[i - 1] < span / 1000).length > at.length / 2);
+  const near = lists.flatMap((at) => at.filter((time, i) => i && time - at[i - 1] < span / 1000)).length;
+  const crowded = all.length > 2 && near > all.length / 2;
   const short = span < 600 || crowded;
   const counted = (points) => { let sum = 0; return points.count.map((count) => (sum += count)); };
   const moved = (points) => ({ ...points, at: short ? counted(points) : points.at.map((seconds) => seconds * 1000) });

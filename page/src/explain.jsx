@@ -4,12 +4,18 @@ import { Chart, escape, inside } from "./chart.jsx";
 import { Name, Names, Tags } from "./names.jsx";
 import { cut, number, plain, withUnit } from "./words.js";
 
-// The outcome that an index stands for. An index beyond all outcomes counts as the best one.
-export const possible = (arm, unit) => (arm.index === null ? "first plays" : arm.possible_outcome === null ? "beyond the best" : withUnit(arm.possible_outcome, unit));
+// An index, a value from 0 to 1, can be beyond all outcomes on either side.
+const beyondBest = (arm) => arm.index > 0.5;
+// The outcome that an index stands for.
+export function possible(arm, unit) {
+  if (arm.index === null) return "first plays";
+  if (arm.possible_outcome !== null) return withUnit(arm.possible_outcome, unit);
+  return beyondBest(arm) ? "beyond the best" : "below the worst";
+}
 // A super arm of a policy on super arms: its reward as a share of the largest possible one, which has no unit.
 export const asReward = (row) => ({
   ...row, recent_outcome: row.recent_average, predicted_outcome: row.predicted_improvement === null ? null : row.recent_average + row.predicted_improvement,
-  possible_outcome: row.index !== null && row.index <= 1 ? row.index : null,
+  possible_outcome: row.index !== null && row.index >= 0 && row.index <= 1 ? row.index : null,
 });
 export const REWARDS = " Of super arms, these are rewards as a share of the largest possible one.";
 const MOST = 16;
@@ -42,7 +48,7 @@ export function Explain({ explanation, onSuperArms, ...outcomes }) {
   // Rewards of super arms have no unit, and more is better.
   const { unit, domain, lower } = onSuperArms ? { unit: "", domain: [0, 1], lower: false } : outcomes;
   const all = compared(explanation).map((row) => (onSuperArms ? asReward(row) : row)), rows = all.slice(0, MOST);
-  const best = lower ? domain[0] : domain[1];
+  const [worst, best] = lower ? [domain[1], domain[0]] : domain;
   const option = useMemo(() => ({
     grid: { left: 150, right: 24, top: 34, bottom: 44 },
     legend: { top: 0, left: 0 },
@@ -53,7 +59,7 @@ export function Explain({ explanation, onSuperArms, ...outcomes }) {
     xAxis: { type: "value", name: onSuperArms ? "share of the largest reward" : unit || "outcome", nameLocation: "middle", nameGap: 28, scale: false },
     yAxis: { type: "category", inverse: true, data: rows.map((row, i) => `${i}`), axisLabel: { formatter: (name) => `${MARKS[rows[Number(name)].group]} ${cut(rows[Number(name)].label, 18)}`, interval: 0 } },
     series: [["recent", (row) => row.recent_outcome, "#0072B2"], ["forecast", (row) => inside(row.predicted_outcome, domain), "#E69F00"],
-      ["possible", (row) => (row.index === null ? null : row.possible_outcome ?? best), "#8b95a0"]]
+      ["possible", (row) => (row.index === null ? null : row.possible_outcome ?? (beyondBest(row) ? best : worst)), "#8b95a0"]]
       .filter(([, pick]) => rows.some((row) => pick(row) !== null)).map(([name, pick, color]) => ({ type: "bar", name, color, barMaxWidth: 9, data: rows.map(pick) })),
   }), [explanation]);
   const height = `${Math.max(11, 5.5 + 2.6 * rows.length)}rem`;

@@ -50,7 +50,7 @@ export function Structure({ structure, labels, arms, chosen, retired, unit, past
   }, [structure, labels, arms, chosen, retired]);
   if (option) {
     return <>
-      <Chart option={option} height={structure.nodes.length > 12 ? "28rem" : undefined} label={`The structure with ${structure.nodes.length} nodes and ${labels.length} arms. The table of arms has the same as text.`} onPick={(event) => event.dataType === "edge" && onPick(event.data.arm)} />
+      <Chart option={option} kind={structure.nodes.length > 12 ? "tall" : ""} label={`The structure with ${structure.nodes.length} nodes and ${labels.length} arms. The table of arms has the same as text.`} onPick={(event) => event.dataType === "edge" && onPick(event.data.arm)} />
       <Colours known={known} unit={unit} past={past}>Thick: in the shown decision; dashed: retired. Drag to move, Ctrl and scroll to zoom, click an edge to pick it.</Colours>
     </>;
   }

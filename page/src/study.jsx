@@ -97,7 +97,7 @@ export function StudyPage({ name, rights }) {
             <input id="scrub" type="range" min="1" max={study.decisions} value={shownDecision} onInput={(event) => setAt(Number(event.target.value))} aria-valuetext={`decision ${shownDecision} of ${study.decisions}`} />
             <input type="number" min="1" max={study.decisions} value={shownDecision} aria-label="Number of the decision" onChange={(event) => { const wanted = Number(event.target.value); if (wanted >= 1 && wanted <= study.decisions) setAt(wanted); }} />
             <button disabled={at === null} onClick={() => setAt(null)}>now</button>
-          </div> : <p class="faint">No decision was asked for yet.</p>}
+          </div> : <p class="faint">No decision was asked for yet. Ask for one with <code>study.ask()</code> in Python or <code>POST {place(name, "/ask")}</code>.</p>}
           {study.decisions > 0 && <p class="faint small" aria-live="polite">{at === null ? "The newest decision is shown." : `Arms, structure and outcome curves are shown as of decision ${shownDecision}${past ? `, ${when(then.asked_at)}` : ""}.`}</p>}
         </section>
         <div class="c7 column">

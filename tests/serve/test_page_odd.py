@@ -167,3 +167,30 @@ def test_a_wheel_over_a_chart_scrolls_the_page_and_zooms_only_with_ctrl(storage,
         page.wait_for_function("scrollY > 0")
         # The pointer marks an arm at most; the drawing has the same size.
         assert chart.locator("svg").inner_html().count("<path") == before.count("<path")
+
+
+def test_an_index_below_all_outcomes_is_not_shown_as_the_best(storage, served, page):
+    problem = rb.problems.TopK(["good", "bad"], k=1)
+    study = rb.studies.create("two", problem, rb.CRUCB(sigma=0.0001), storage=storage)
+    for outcome in (0.9, 0.2) * 4:
+        decision = study.ask()
+        study.tell(decision, {arm: 0.5 if arm == "good" else outcome for arm in decision.super_arm})
+    rows = {arm.label: arm.index for arm in study.arms()}
+    assert rows["bad"] < 0.0 < rows["good"] <= 1.0
+    page.goto(f"{served(make_app(storage, limits=Limits(rate=0)))}/#/study/two")
+    page.locator("#h-arms ~ .scroll td", has_text="below the worst").first.wait_for()
+    assert page.get_by_text("beyond the best").count() == 0
+
+
+def test_a_young_rule_stands_at_its_time_beside_an_old_study(storage, served, page):
+    clock = [1_700_000_000.0]
+    study = rb.studies.create("old", rb.problems.TopK(["a", "b"], k=1), storage=storage, clock=lambda: clock[0])
+    for _ in range(40):
+        clock[0] += 86_400.0
+        play(study, 1)
+    for _ in range(5):
+        clock[0] += 10.0
+        study.record(["a"], {"a": 0.5}, source="today")
+    page.goto(f"{served(make_app(storage, limits=Limits(rate=0)))}/#/study/old")
+    page.locator("#h-reward ~ .chart svg text", has_text="Dec").first.wait_for()
+    assert page.locator("#h-reward ~ .chart svg text", has_text="decisions told").count() == 0
