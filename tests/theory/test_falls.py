@@ -24,7 +24,7 @@ def _plainly(outcomes, arms):
         old, new, mean = (sum(part) / len(part) for part in (outcomes[:s], outcomes[s:], outcomes))
         if new < old and (ratio := s * _kl(old, mean) + (n - s) * _kl(new, mean)) > best:
             best, since = ratio, s + 1
-    return since if (1 + best) * math.exp(-best) <= FALSE_ALARM / (arms * 2.62 * n**2.5) else None
+    return since if (1 + best) * math.exp(-best) <= FALSE_ALARM / (2 * arms * 2.62 * n**2.5) else None
 
 
 def test_the_arrays_are_the_definition():
@@ -108,6 +108,57 @@ def test_means_of_neighbours_try_only_the_cuts_between_them(size):
     assert found.before == pytest.approx(outcomes[: found.since - 1].mean())
     assert found.after == pytest.approx(outcomes[found.since - 1 :].mean())
     assert found.chance >= whole.chance * (1 - 1e-9)
+
+
+@pytest.mark.parametrize(("noise", "drop"), [(0.001, 0.03), (0.01, 0.1), (0.05, 0.4)])
+def test_small_falls_of_precise_outcomes_are_found_soon(noise, drop):
+    # By levels alone none of the first two is found within 3000 plays.
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        outcomes = 0.8 - drop * (np.arange(280) >= 200) + noise * rng.uniform(-1.7, 1.7, size=280)
+        assert fall(outcomes[:200], arms=10) is None
+        seen = fall(outcomes, arms=10)
+        assert seen is not None
+        assert abs(seen.since - 201) <= 3
+        assert seen.before - seen.after == pytest.approx(drop, rel=0.2)
+        groups = outcomes.reshape(-1, 20)
+        known = {"counts": [20] * 14, "squares": (groups**2).mean(axis=1), "ends": (outcomes.min(), outcomes.max())}
+        assert fall(groups.mean(axis=1), arms=10, **known).since == 201
+
+
+_NEVER = {
+    "zeros and ones": lambda rng, plays: rng.random(plays.size) < rng.random(),
+    "rare failures": lambda rng, plays: rng.random(plays.size) > 10 ** rng.uniform(-3, -1),
+    "rising zeros and ones": lambda rng, plays: rng.random(plays.size) < 0.9 * (1 - np.exp(-plays / 100)),
+    "precise": lambda rng, plays: 0.8 - 0.3 * np.exp(-plays / 50) + 0.001 * rng.normal(size=plays.size),
+    "noise that grows": lambda rng, plays: 0.5 + np.where(plays < 300, 0.005, 0.15) * rng.normal(size=plays.size),
+    "noise that shrinks": lambda rng, plays: 0.5 + np.where(plays < 300, 0.15, 0.005) * rng.normal(size=plays.size),
+    "rare spikes": lambda rng, plays: 0.8 + 0.01 * rng.normal(size=plays.size) - 0.4 * (rng.random(plays.size) < 0.01),
+    "a wave of 0.018": lambda rng, plays: 0.8 + 0.009 * np.sin(plays / 40) + 0.001 * rng.random(plays.size),
+}
+
+
+@pytest.mark.parametrize("kind", _NEVER)
+def test_noise_of_any_kind_is_not_called_a_fall(kind):
+    rng, plays = np.random.default_rng(5), np.arange(640)
+    for _ in range(20):
+        outcomes = np.clip(_NEVER[kind](rng, plays) * 1.0, 0.0, 1.0)
+        assert all(fall(outcomes[:n]) is None for n in range(80, 641, 40))
+
+
+def test_noise_that_is_alike_in_neighbouring_plays_is_not_called_a_fall():
+    rng = np.random.default_rng(6)
+    for _ in range(20):
+        noise, steps = np.zeros(640), rng.normal(size=640)
+        for play in range(1, 640):
+            noise[play] = 0.9 * noise[play - 1] + 0.02 * steps[play]
+        assert all(fall(np.clip(0.6 + noise[:n], 0.0, 1.0)) is None for n in range(80, 641, 40))
+
+
+@pytest.mark.parametrize("given", [{"squares": [0.1]}, {"squares": [0.25, 0.16]}, {"squares": "no", "ends": (0, 1)}])
+def test_squares_that_are_wrong_are_refused(given):
+    with pytest.raises(InputError, match="squares must be"):
+        fall([0.5, 0.4], counts=[3, 3], **given)
 
 
 @pytest.mark.parametrize("counts", [[1], [1, 0, 1], [1.0, 1.0, 1.0], [1, 1, -1]])

@@ -20,7 +20,6 @@ from rising_bandits.studies import Study
 from rising_bandits.studies.log.events import Event, revalued
 from rising_bandits.studies.reports.units import total
 from rising_bandits.studies.scales import UNIT, Scale, scale_from_spec
-from rising_bandits.theory.noise import Steps
 
 OWN = "study"
 """The source of decisions of the study's own policy; no other source may have this name."""
@@ -103,8 +102,6 @@ class Chronicle(Struct):
     last_ask: float = 0.0
     asked: dict[int, Asked] = field(default_factory=dict)
     """The decisions without a final tell."""
-    steps: dict[int, Steps] = field(default_factory=dict)
-    """How values fall from play to play of each arm, to doubt σ by."""
 
     @classmethod
     def of(cls, study: Study) -> Chronicle:
@@ -165,7 +162,7 @@ class Chronicle(Struct):
     def _restart(self, keys: set[int]) -> None:
         """Forget the plays of some arms."""
         for key in keys:
-            for known in (self.curves, self.steps, self.plays):
+            for known in (self.curves, self.plays):
                 known.pop(key, None)
         for asked in self.asked.values():
             asked.past += keys.intersection(asked.arms)
@@ -230,10 +227,6 @@ class Chronicle(Struct):
         if curve is None:
             curve = self.curves[key] = Curve()
         curve.add(outcome, float(plays), value)
-        steps = self.steps.get(key)
-        if steps is None:
-            steps = self.steps[key] = Steps()
-        steps.add(value)
 
     def waiting(self, expires: float | None, now: float) -> tuple[int, int]:
         """How many decisions are open, and how many expired untold."""

@@ -47,17 +47,6 @@ class Curve(Struct):
         self.buckets = [_joined(pair) for pair in zip(self.buckets[::2], self.buckets[1::2], strict=True)]
         self.size *= 2
 
-    def parted(self, since: int) -> tuple[float, float]:
-        """The means of the numbers before number ``since``, from 1, which begins a bucket, and from there on."""
-        count = total = 0.0
-        for bucket in self.buckets:
-            if count + 1.0 >= since:
-                break
-            count, total = count + bucket[0], total + bucket[1]
-        later = [bucket[:2] for bucket in self.buckets]
-        numbers, sums = sum(each[0] for each in later) - count, sum(each[1] for each in later) - total
-        return total / count, sums / numbers
-
     def newest_value(self) -> float | None:
         """The mean value of the last bucket; of the last two if the last one is less than half full."""
         newest = self.buckets[-1:]

@@ -12,7 +12,6 @@ import logging
 import os
 import zlib
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -20,7 +19,6 @@ from rising_bandits._files import replacing
 from rising_bandits.errors import RisingBanditsError
 from rising_bandits.serve.chronicle import Chronicle
 from rising_bandits.studies import Study
-from rising_bandits.theory.noise import Steps
 
 EVERY = 10_000
 """After how many new events a chronicle is stored again."""
@@ -32,13 +30,8 @@ _MARK = b"rising-bandits chronicle 5\n"
 _LOGGER = logging.getLogger(__name__)
 
 
-def _read(kind: type, data: Any) -> Steps:
-    """A part of a chronicle that is no plain data."""
-    return Steps.load(data)
-
-
-_encode = msgspec.msgpack.Encoder(enc_hook=Steps.dump).encode
-_decode = msgspec.msgpack.Decoder(Chronicle, dec_hook=_read).decode
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(Chronicle).decode
 
 
 def default_folder() -> Path | None:

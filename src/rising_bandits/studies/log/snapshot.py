@@ -29,7 +29,7 @@ from rising_bandits.studies.log.watch import Watch
 if TYPE_CHECKING:
     from rising_bandits.studies.settings import Settings
 
-FORMAT = 4
+FORMAT = 5
 _LOGGER = logging.getLogger(__name__)
 
 

@@ -1,11 +1,12 @@
 """What a study notices while it learns: arms that fall, and outcomes that contradict the policy's sigma.
 
-The outcomes of each arm are kept as sums over blocks of equal length, at most `MOST` of them. When there are more, each
-two become one. So memory is bounded, and the start of a fall is known up to a block.
+The outcomes of each arm are kept as sums over blocks of equal length, with sums of squares, at most `MOST` blocks. When
+there are more, each two become one. So memory is bounded, and the start of a fall is known up to a block.
 
-Tests are made when a block is full. They are those of `rising_bandits.theory.falls` and `rising_bandits.theory.noise`,
-which hold for any choice of moments and cuts that does not look ahead. Outcomes are counted every `TOGETHER` entries,
-because that takes a fraction of the time. When they are counted makes no difference to what is found.
+Tests are made when a block is full, and before if the newest outcomes are far below the mean. They are those of
+`rising_bandits.theory.falls` and `rising_bandits.theory.noise`, which hold for any choice of moments and cuts that does
+not look ahead. Outcomes are counted every `TOGETHER` entries, because that takes a fraction of the time. When they are
+counted makes no difference to what is found.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from dataclasses import astuple
+from operator import mul
 from typing import TYPE_CHECKING, Any
 
 from rising_bandits.theory.falls import Fall, fall
@@ -29,6 +31,8 @@ MOST = 32
 """The most blocks of an arm."""
 RESETS_KEPT = 20
 """How many resets that the study made by itself are remembered."""
+_FAR = 9.0
+"""A newest block that is not full is far below the mean of all if it is lower by the root of so many variances."""
 _LOWER = 1e-9
 """A newest block that is lower than the mean by less is not lower: it may be a rounding error."""
 
@@ -44,15 +48,19 @@ class Blocks:
     ([16.0], [1.0, 1.0])
     """
 
-    __slots__ = ("count", "size", "steps", "sums", "total", "waiting")
+    __slots__ = ("count", "high", "low", "size", "square", "squares", "steps", "sums", "total", "waiting")
 
     def __init__(self) -> None:
         self.size = BLOCK
         """The plays of a full block."""
         self.sums: list[float] = []
         """The sum of the outcomes of each full block."""
-        self.count, self.total = 0, 0.0
-        """The plays of the newest block, which is not full, and the sum of their outcomes."""
+        self.squares: list[float] = []
+        """The sum of their squares."""
+        self.count, self.total, self.square = 0, 0.0, 0.0
+        """The plays of the newest block, which is not full, and the sums of their outcomes and of the squares."""
+        self.low, self.high = 1.0, 0.0
+        """The smallest and the largest outcome."""
         self.steps = Steps()
         """The steps from play to play, to doubt sigma by."""
         self.waiting: list[float] = []
@@ -65,39 +73,60 @@ class Blocks:
         self.steps.extend(counted)
         self.count += BLOCK
         self.total += math.fsum(counted)
+        self.square += math.fsum(map(mul, counted, counted))
+        self.low, self.high = min(self.low, *counted), max(self.high, *counted)
         if self.count < self.size:
             return False
         self.sums.append(self.total)
-        self.count, self.total = 0, 0.0
+        self.squares.append(self.square)
+        self.count, self.total, self.square = 0, 0.0, 0.0
         return True
 
     def fall(self, arms: int) -> Fall | None:
-        """The fall that the full blocks show, if they do; ``arms`` is the number of arms that are tested.
+        """The fall that the outcomes show, if they do; ``arms`` is the number of arms that are tested.
 
-        It is only looked for if the newest block is lower than the mean of all, as after a fall.
+        It is only looked for if the newest block is lower than the mean of all, as after a fall; far lower, if the
+        block is not full.
         """
-        if self.sums[-1] >= math.fsum(self.sums) / len(self.sums) - _LOWER * self.size:
+        newest, total = (self.count, self.total) if self.count else (self.size, self.sums[-1])
+        plays = len(self.sums) * self.size + self.count
+        mean = (math.fsum(self.sums) + self.total) / plays
+        lower = mean - total / newest
+        if lower <= _LOWER:
             return None
-        means = [min(1.0, total / self.size) for total in self.sums]
-        return fall(means, counts=[self.size] * len(means), arms=arms)
+        if self.count:
+            variance = (math.fsum(self.squares) + self.square) / plays - mean * mean
+            if newest * lower * lower < _FAR * variance:
+                return None
+        sizes, sums, squares = [self.size] * len(self.sums), self.sums, self.squares
+        if self.count:
+            sizes, sums, squares = [*sizes, self.count], [*sums, self.total], [*squares, self.square]
+        means, powers = (
+            [min(1.0, part / size) for part, size in zip(of, sizes, strict=True)] for of in (sums, squares)
+        )
+        return fall(means, counts=sizes, squares=powers, ends=(self.low, self.high), arms=arms)
 
     def halve(self) -> None:
         """Make one block of each two if there are too many."""
         if len(self.sums) >= MOST:
             self.sums = [first + second for first, second in zip(self.sums[::2], self.sums[1::2], strict=True)]
+            self.squares = [first + second for first, second in zip(self.squares[::2], self.squares[1::2], strict=True)]
             self.size *= 2
 
     def dump(self) -> list[Any]:
         """The outcomes as plain data."""
-        return [self.size, self.sums, self.count, self.total, self.steps.dump(), self.waiting]
+        counted = [self.size, self.sums, self.squares, self.count, self.total, self.square, self.low, self.high]
+        return [*counted, self.steps.dump(), self.waiting]
 
     @staticmethod
     def load(data: list[Any]) -> Blocks:
         """The inverse of `dump`."""
         blocks = Blocks()
-        size, sums, count, total, steps, waiting = data
-        blocks.size, blocks.count, blocks.total = int(size), int(count), float(total)
-        blocks.sums, blocks.waiting = [float(part) for part in sums], [float(value) for value in waiting]
+        size, sums, squares, count, total, square, low, high, steps, waiting = data
+        blocks.size, blocks.count = int(size), int(count)
+        blocks.sums, blocks.squares = [float(part) for part in sums], [float(part) for part in squares]
+        blocks.total, blocks.square, blocks.low, blocks.high = float(total), float(square), float(low), float(high)
+        blocks.waiting = [float(value) for value in waiting]
         blocks.steps = Steps.load(steps)
         return blocks
 
@@ -172,13 +201,14 @@ class Watch:
                 self._test(key, mine, self._arms, self._sigma)
 
     def _test(self, key: int, blocks: Blocks, arms: int, sigma: float | None) -> None:
-        """Count the outcomes of an arm that wait, and test the arm if they fill a block."""
-        if not blocks.gather():
-            return
-        if (found := blocks.fall(arms)) is not None:
+        """Count a group of the outcomes of an arm that wait, and test the arm."""
+        full = blocks.gather()
+        if (full or key not in self.fallen) and (found := blocks.fall(arms)) is not None:
             if key not in self.fallen:
                 self.news.append(("fall", key))
             self.fallen[key] = found
+        if not full:
+            return
         blocks.halve()
         if sigma is not None and self.doubted is None and blocks.steps.against(sigma, arms):
             self.doubted = key
