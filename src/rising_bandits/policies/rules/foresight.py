@@ -31,7 +31,7 @@ TYPICAL = 750.0
 LEAST_SHARE = 0.05
 """The share of the budget that every run may use."""
 FEW, MUCH = 20.0, 1000.0
-"""From how many rounds per arm on doubt and luck count in full. A shorter run has less time to gain from what it tries."""
+"""From how many rounds per arm on doubt and luck count in full. A shorter run has less time to gain from trying."""
 ENOUGH, CERTAIN = 16, 1.5
 """From how many plays on a rise counts as seen, and by how many deviations its line is lowered first."""
 CAUTION = 2.0
