@@ -137,7 +137,7 @@ def decisions_recorded() -> Records:
 
 def decisions_noisy() -> Records:
     """What policies lose on worlds with outcomes of 0 and 1."""
-    return _lost("imdb-like@5000", "tool-chain", "tool-chain@30000")
+    return _lost("imdb-like@5000", "imdb-like@50000", "tool-chain", "tool-chain@30000")
 
 
 def decisions_falls() -> Records:
