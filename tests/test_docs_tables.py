@@ -134,7 +134,7 @@ def test_the_examples_say_what_their_files_say():
         return [row["policy"] for row in sorted(rows, key=lambda row: -row["mean"])]
 
     # docs/examples/*.md say which policy to take; these are the numbers behind the sentences.
-    assert ranked("crowdsourcing", 2_000)[:2] == ["best so far", "Foresight"]
+    assert set(ranked("crowdsourcing", 2_000)[:2]) == {"best so far", "Foresight"}
     assert ranked("crowdsourcing", 2_000)[-1] == "CRUCB"
     assert ranked("crowdsourcing", 20_000)[0] == "Foresight"
     assert set(ranked("crowdsourcing", 100_000)[:2]) == {"Foresight", "HorizonCRUCB"}
@@ -188,13 +188,13 @@ def test_the_guide_to_policies_says_what_its_files_say(tables):
     def least(world: str) -> str:
         return min((policy for one, policy in lost if one == world), key=lambda policy: lost[world, policy])
 
-    # "On real learning curves it loses a third to three fifths less" than HorizonCRUCB.
-    for rounds in (200, 1_000, 5_000):
-        world = f"lcdb, {rounds} rounds"
-        assert 0.4 < lost[world, "foresight"] / lost[world, "horizon-crucb"] < 0.67
-    assert least("lcdb, 200 rounds") == "recent-mean"
+    # "With 200 rounds the mean of the last eight outcomes is level with it. With more it loses least."
+    world = "lcdb, 200 rounds"
+    assert 0.98 < lost[world, "recent-mean"] / lost[world, "foresight"] < 1.02
     for world in ("lcdb, 1000 rounds", "lcdb, 5000 rounds", "tool-chain", "tool-chain@30000", "antmaze-complex"):
         assert least(world) == "foresight"
+    # "Over 50 000 rounds of imdb-like, SW-CUCB loses less."
+    assert least("imdb-like@50000") == "sw-cucb"
     assert least("drop-rising") == least("drop-chain") == "sw-cucb"
     shares = {
         (row["group"], row["policy"]): row["mean"]
