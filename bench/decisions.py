@@ -59,7 +59,15 @@ VARIANTS: dict[str, Callable[[Task], rb.policies.Policy]] = {
 }
 """Variants of the recommended policy."""
 PAPER = ("path-easy", "path-complex", "matching-easy", "matching-complex", "spanning-easy", "spanning-complex", "k-max")
-REAL = ("live-match", "imdb-like@5000", "imdb-like@50000", "tool-chain", "tool-chain@30000", "antmaze-easy", "antmaze-complex")
+REAL = (
+    "live-match",
+    "imdb-like@5000",
+    "imdb-like@50000",
+    "tool-chain",
+    "tool-chain@30000",
+    "antmaze-easy",
+    "antmaze-complex",
+)
 SMALL = ("two-arms", "drop-once", "drop-slowly", "drop-rising", "drop-chain")
 
 
