@@ -12,14 +12,15 @@ from matplotlib.text import Text
 import rising_bandits as rb
 from rising_bandits import plots
 from rising_bandits.curves import Exponential, Flat
-from rising_bandits.experiments import Band, compare, make_plan, run_plan
+from rising_bandits.experiments import Band, Comparison, compare, make_plan, run_plan
+from rising_bandits.experiments.ranks import Ranks
 from rising_bandits.plots import style
 from rising_bandits.plots.animation import frames_of
 from rising_bandits.plots.looks import look, looks
-from rising_bandits.plots.names import short, wrapped
+from rising_bandits.plots.names import shortened, wrapped
 from rising_bandits.plots.regret import draw_regret
 from rising_bandits.plots.structure import draw_curves, draw_structure
-from rising_bandits.plots.style import figure
+from rising_bandits.plots.style import figure, theme
 
 
 def suppliers(size=12, names=None):
@@ -44,11 +45,17 @@ def test_many_arms_do_not_overlap(draw, size):
 
 
 def test_names_that_are_cut_stay_different():
-    names = [short(f"supplier number {k + 1} of the region", 18) for k in range(12)]
-    assert {len(name) for name in names} == {18}
-    with figure(3.6, 3.5) as (_, axes):
-        draw_curves(axes, suppliers(names=[f"the long name of supplier {k}" for k in range(12)]))
-        assert len({text.get_text() for text in axes.texts}) == 12
+    for form in ("the long name of supplier {}", "supplier number {} of the region", "{} is far too long a name"):
+        names = [form.format(k + 1) for k in range(12)]
+        cut = shortened(names, 18)
+        assert len(set(cut)) == 12
+        assert max(map(len, cut)) <= 18
+        for draw in (draw_curves, draw_structure):
+            with figure(3.6, 3.5) as (_, axes):
+                draw(axes, suppliers(names=names))
+                assert len({text.get_text() for text in axes.texts if "any " not in text.get_text()}) == 12
+    assert shortened(["a" * 9, "a" * 9, "b"], 5) == ["aa…aa", "aa…aa", "b"]
+    assert shortened([], 5) == []
 
 
 def bands_of(*finals):
@@ -80,6 +87,43 @@ def test_long_names_leave_the_lines_their_room(log, width):
         if log:
             assert 0 < low < 0.5
             assert axes.get_xlim()[0] < 200
+
+
+def test_logarithmic_axes_begin_where_lines_are_seen_and_have_plain_numbers():
+    rounds = np.arange(1, 3_001)
+    lines = {"crucb": 1.0 * rounds, "oracle": 0.0 * rounds}
+    bands = {label: Band(rounds, line, line, line, 5) for label, line in lines.items()}
+    with theme(width=3.4), figure(6.4, 4.0) as (drawing, axes):
+        draw_regret(axes, bands, "mine", log=True, log_rounds=True, size=7.5, inches=2.8)
+        drawing.draw_without_rendering()
+        # The best constant super arm loses nothing, so its line is not seen at all.
+        assert axes.get_xlim()[0] > 80
+        for axis in (axes.xaxis, axes.yaxis):
+            shown = [text for text in axis.get_ticklabels(which="both") if text.get_text()]
+            low, high = axis.get_view_interval()
+            inside = [text for place, text in zip(axis.get_majorticklocs(), shown, strict=True) if low <= place <= high]
+            assert len(inside) >= 3
+            assert all(float(text.get_text()) > 0 for text in inside)
+            boxes = [text.get_window_extent() for text in inside]
+            assert not any(a.overlaps(b) for place, a in enumerate(boxes) for b in boxes[place + 1 :])
+
+
+@pytest.mark.parametrize("width", [3.4, 7.2])
+def test_twelve_mean_ranks_have_room_in_a_column(width, tmp_path, monkeypatch):
+    labels = ["crucb", "oracle", *(f"mine:AVeryLongName(parameter={k}, more=0.25)" for k in range(10))]
+    ranks = Ranks({label: 1.0 + place for place, label in enumerate(labels)}, 5, "seed", 6.0, 0.01)
+    drawn = []
+    monkeypatch.setattr("rising_bandits.plots.comparison.save", lambda drawing, path: drawn.append(drawing) or [])
+    with theme(width=width):
+        plots.plot_critical_difference(Comparison([], ranks, "crucb", "regret", 0.95, "t"), tmp_path / "ranks")
+    (axes,) = drawn[0].axes
+    assert not overlaps(axes, drawn[0])
+    boxes = [text.get_window_extent() for text in axes.texts]
+    assert min(box.x0 for box in boxes) >= -1
+    assert max(box.x1 for box in boxes) <= drawn[0].bbox.x1 + 1
+    # A quarter of the width is for the ranks.
+    left, right = axes.transData.transform([(1, 0), (len(labels), 0)])[:, 0]
+    assert right - left > 0.25 * drawn[0].bbox.width
 
 
 def test_policies_of_one_figure_look_different_and_have_names():

@@ -13,7 +13,7 @@ from rising_bandits._files import replacing
 from rising_bandits.errors import InputError
 from rising_bandits.experiments import StoredRun
 from rising_bandits.plots.looks import EARLY, LATE
-from rising_bandits.plots.names import short, title, wrapped
+from rising_bandits.plots.names import shortened, title, wrapped
 from rising_bandits.plots.style import figures
 from rising_bandits.problems import Task
 from rising_bandits.simulation import Run
@@ -138,8 +138,12 @@ def _draw_first(
     dots = left.scatter(np.zeros(len(colours)), np.zeros(len(colours)), c=colours, edgecolor="white", zorder=3)
     if task.problem.n_arms <= _NAMED:
         ends = np.argsort(-plays_at[-1])[:5]
-        names = "\n".join(short(str(task.problem.labels[arm]), 24) for arm in ends)
-        left.text(0.98, 0.03, f"most played:\n{names}", transform=left.transAxes, ha="right", va="bottom", fontsize=8)
+        labels = shortened([str(label) for label in task.problem.labels], 24)
+        names = "\n".join(labels[arm] for arm in ends)
+        left.text(
+            0.98, 0.03, f"most played:\n{names}", transform=left.transAxes, ha="right", va="bottom", fontsize=8,
+            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 2.0},
+        )  # fmt: skip
     left.set_xlim(-0.03 * last, 1.06 * last)
     left.set_ylim(0, 1.05)
     left.set_xlabel("plays of the arm")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import textwrap
+from collections.abc import Sequence
 
 from rising_bandits.policies import classes
 
@@ -67,6 +68,32 @@ def wrapped(text: str, inches: float, size: float = 11.0) -> str:
     # The narrowest lines that are not more in number: no last line with a single word.
     widths = range(max(8, len(text) // max(1, count)), most + 1)
     return "\n".join(next(lines for width in widths if len(lines := textwrap.wrap(text, width)) <= count))
+
+
+def shortened(names: Sequence[str], letters: int) -> list[str]:
+    """Names cut to a number of letters so that they stay different, as far as that is possible.
+
+    What all names begin or end with is cut first if names that are cut in the middle would be the same.
+
+    >>> shortened(["supplier 1 of the region", "supplier 12 of the region"], 14)
+    ['supplier 1…', 'supplier 12…']
+    """
+    found = [short(name, letters) for name in names]
+    if len(set(found)) == len(set(names)):
+        return found
+    tail = _common([name[::-1] for name in names])
+    heads = [f"{name[: len(name) - tail].rstrip()}…" if tail > 1 else name for name in names]
+    found = [short(name, letters) for name in heads]
+    if len(set(found)) == len(set(names)):
+        return found
+    start = _common(heads)
+    return [short(f"…{name[start:]}" if start > 1 else name, letters) for name in heads]
+
+
+def _common(texts: Sequence[str]) -> int:
+    """How many letters all texts begin with."""
+    columns = enumerate(zip(*texts, strict=False))
+    return next((place for place, letters in columns if len(set(letters)) > 1), min(map(len, texts)))
 
 
 def short(text: str, letters: int) -> str:

@@ -13,7 +13,7 @@ from rising_bandits.experiments import Band, StoredRun, band, group, make_task
 from rising_bandits.plots.ends import End, name_ends
 from rising_bandits.plots.looks import look, looks
 from rising_bandits.plots.names import title, wrapped
-from rising_bandits.plots.style import current, figure, save, theme
+from rising_bandits.plots.style import SMALL, current, figure, plain_numbers, save, theme
 
 _THOUSANDS = 1e3
 _MANY = 10_000
@@ -119,6 +119,8 @@ def draw_regret(
     if log:
         axes.set_yscale("log")
     axes.set_ylim(least / up, most / up)
+    if log:
+        plain_numbers(axes.yaxis)
     ends = [
         End(
             named(label),
@@ -138,11 +140,12 @@ def draw_regret(
     first = 0.0
     if log_rounds:
         axes.set_xscale("log")
-        # On two logarithmic axes a line is seen from the round on in which it passes the lower limit.
-        first = min(
-            float(curve.rounds[np.argmax(curve.mean >= least)] if log else curve.rounds[0]) for curve in bands.values()
-        )
-    axes.set_xlim(first / across, last / across)
+        # On two logarithmic axes a line is seen from the round on in which it passes the lower limit, if it does.
+        seen = [curve.rounds[curve.mean >= least] if log else curve.rounds for curve in bands.values()]
+        first = min((float(rounds[0]) for rounds in seen if rounds.size), default=float(last) / 10)
+    axes.set_xlim(min(first, last / 2) / across, last / across)
+    if log_rounds:
+        plain_numbers(axes.xaxis)
 
 
 def _log_range(bands: dict[str, Band]) -> tuple[float, float]:
@@ -197,6 +200,7 @@ def plot_regret(
             log="y" in log,
             log_rounds="x" in log,
             inches=drawing.get_figwidth() - (0.6 if current().narrow else 1.0),
+            size=SMALL if current().narrow else 11.0,
             letters=20 if current().narrow else 26,
         )
         return save(drawing, path)

@@ -11,7 +11,7 @@ import numpy as np
 from rising_bandits.oracles import Assignments, KSubsets
 from rising_bandits.plots.ends import End, name_ends
 from rising_bandits.plots.looks import EARLY, LATE
-from rising_bandits.plots.names import short
+from rising_bandits.plots.names import shortened
 from rising_bandits.problems import ShortestPath, SpanningTree, Task
 
 _ROW = 8
@@ -145,10 +145,10 @@ def _list_arms(axes: Any, task: Task) -> None:
     """List the arms of a task in rows, for more arms or longer names than fit beside each other."""
     late, labels = set(task.late), [str(label) for label in task.problem.labels]
     shown = labels if len(labels) <= _ROWS else labels[: _ROWS - 1]
-    for arm, label in enumerate(shown):
+    for arm, label in enumerate(shortened(shown, 24)):
         colour = LATE if arm in late else EARLY
         axes.scatter([0.0], [-arm], s=55, color=colour)
-        axes.text(0.06, -arm, short(label, 24), va="center", color=colour if arm in late else "#666666", fontsize=8)
+        axes.text(0.06, -arm, label, va="center", color=colour if arm in late else "#666666", fontsize=8)
     if len(shown) < len(labels):
         axes.text(0.06, -len(shown), f"and {len(labels) - len(shown)} more", va="center", color="#666666", fontsize=9)
     rows = min(len(labels), _ROWS)
@@ -197,7 +197,10 @@ def _name_curves(axes: Any, ends: dict[str, tuple[float, bool]], last: float) ->
         step = -(-len(ends) // _ROWS)
         ends = {name: end for place, (name, end) in enumerate(ends.items()) if place % step == 0}
     if len(ends) > 2:
-        named = [End(short(name, 18), end, LATE if late else "#666666") for name, (end, late) in ends.items()]
+        names = shortened(list(ends), 18)
+        named = [
+            End(name, end, LATE if late else "#666666") for name, (end, late) in zip(names, ends.values(), strict=True)
+        ]
         name_ends(axes, named, 0.0, _TOP, size=8.0)
         return
     for name, (end, rising) in ends.items():

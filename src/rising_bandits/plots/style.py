@@ -32,7 +32,7 @@ class Theme:
 
 _NARROW = 5.0
 """Figures of fewer inches have smaller letters."""
-_SMALL = 7.5
+SMALL = 7.5
 """The size of letters in such figures, in points."""
 _KINDS: dict[str, dict[str, Any]] = {
     "png": {"dpi": 200},
@@ -119,7 +119,7 @@ def figures(width: float, height: float, widths: Sequence[float] = (1.0,)) -> It
         shape = max(height / width, 0.72) if wanted.narrow else height / width
         width, height = wanted.width, wanted.width * (0.75 * len(widths) if stacked else shape)
     if wanted.narrow:
-        settings |= {"font.size": _SMALL, "axes.titlesize": _SMALL + 0.5}
+        settings |= {"font.size": SMALL, "axes.titlesize": SMALL + 0.5}
     with mpl.rc_context(settings):
         drawing = Figure(figsize=(width, height), layout="constrained")
         FigureCanvasAgg(drawing)
@@ -130,6 +130,22 @@ def figures(width: float, height: float, widths: Sequence[float] = (1.0,)) -> It
         for axes in row:
             axes.set_axisbelow(True)
         yield drawing, list(row)
+
+
+def plain_numbers(axis: Any) -> None:
+    """Write 200 and 500, not powers of ten, on a logarithmic axis that spans less than two of them.
+
+    Call this once the limits of the axis are set.
+    """
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+
+    low, high = sorted(axis.get_view_interval())
+    if low <= 0 or high >= 100 * low:
+        return
+    # Within a third of a power of ten there may be no 1, 2 or 5 at all.
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)) if high > 3 * low else MaxNLocator(4))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_locator(NullLocator())
 
 
 def save(drawing: Any, path: str | Path) -> list[Path]:
@@ -171,7 +187,7 @@ def _shrink(drawing: Any) -> None:
     from matplotlib.text import Text
 
     for text in drawing.findobj(Text):
-        text.set_fontsize(min(text.get_fontsize(), _SMALL))
+        text.set_fontsize(min(text.get_fontsize(), SMALL))
     # Only a first layout tells how much room there is beside the axes.
     drawing.draw_without_rendering()
     whole = drawing.get_figwidth()
@@ -180,13 +196,13 @@ def _shrink(drawing: Any) -> None:
         for side, room in (("left", 1.0 - place.x0), ("center", place.width)):
             words = axes.get_title(loc=side)
             if words:
-                lines = "\n".join(wrapped(line, room * whole - 0.05, _SMALL) for line in words.splitlines())
-                axes.set_title(lines, loc=side, fontsize=_SMALL)
+                lines = "\n".join(wrapped(line, room * whole - 0.05, SMALL) for line in words.splitlines())
+                axes.set_title(lines, loc=side, fontsize=SMALL)
         for label, room in (
             (axes.xaxis.label, place.width * whole),
             (axes.yaxis.label, place.height * drawing.get_figheight()),
         ):
-            label.set_text("\n".join(wrapped(line, room, _SMALL) for line in label.get_text().splitlines()))
+            label.set_text("\n".join(wrapped(line, room, SMALL) for line in label.get_text().splitlines()))
 
 
 def dark_of(colour: Any) -> tuple[float, float, float, float]:
