@@ -84,7 +84,7 @@ def test_nearly_linear_regret(ends, found):
 def test_policies_on_super_arms_beside_those_on_base_arms(whole, base, found):
     finals = {"sw-ucb": whole, "sw-ts": whole, "sw-cucb": base, "sw-cts": base}
     regret = task_claims.finals(noisy("k-max", finals), "k-max")
-    assert task_claims._super_beat_base(regret, "k-max").verdict == found
+    assert task_claims.super_beat_base(regret, "k-max", ()).verdict == found
 
 
 def test_gaps_between_the_two_path_tasks():
@@ -97,13 +97,22 @@ def test_gaps_between_the_two_path_tasks():
         assert {claim.verdict for claim in claims} == {found}
 
 
-@pytest.mark.parametrize(("rival", "found"), [(900.0, "held"), (500.0, "did not hold"), (602.0, "level")])
+@pytest.mark.parametrize(
+    ("rival", "found"),
+    [
+        (900.0, ["held", "held", "level"]),
+        (500.0, ["did not hold", "did not hold", "held"]),
+        (602.0, ["level", "level", "held"]),
+        (990.0, ["held", "held", "did not hold"]),
+    ],
+)
 def test_k_max_as_the_program_scales_it(rival, found):
+    """CRUCB with either bonus against all baselines, and the policies on super arms against those on base arms."""
     names = dict.fromkeys(task_claims.BASELINES, 900.0)
     part = Part("k-max", "")
     runs = noisy("k-max", {**names, "crucb": 600.0, REFERENCE: 600.0})
     task_parts._normalisation(part, runs + noisy(HALVED, dict.fromkeys(plans.SUPER, rival)))
-    assert [claim.verdict for claim in part.claims] == [found, found]
+    assert [claim.verdict for claim in part.claims] == found
 
 
 def test_late_bloomers_and_sizes_of_tasks(monkeypatch, tmp_path):
@@ -162,15 +171,18 @@ def test_slopes_and_exponents(monkeypatch):
     assert theory_claims.gap_claim().verdict == "held"
     monkeypatch.setattr(theory_claims, "upper_rate", lambda c: 1.0)
     assert theory_claims.gap_claim().verdict == "did not hold"
+    assert theory_claims.rate_falls_claim().verdict == "held"
+    monkeypatch.setattr(theory_claims, "lower_rate", lambda c: c)
+    assert theory_claims.rate_falls_claim().verdict == "did not hold"
 
 
 def test_optimality():
     def of(gain: float, ratio: float, off: float, low: float) -> list[str]:
         check = RatioCheck(np.array([1.0, ratio]), 2.0, 0.7, low)
-        return [claim.verdict for claim in theory_claims.optimality_claims(gain, check, off, 3)]
+        return [claim.verdict for claim in theory_claims.optimality_claims(gain, check, off, off, 3)]
 
-    assert of(0.3, 2.0, 0.0, 0.7) == ["held"] * 4
-    assert of(0.2, 2.1, 1e-6, 0.5) == ["did not hold"] * 4
+    assert of(0.3, 2.0, 0.0, 0.7) == ["held"] * 5
+    assert of(0.2, 2.1, 1e-6, 0.5) == ["did not hold"] * 5
 
 
 def test_steps_of_proofs(monkeypatch):
@@ -180,7 +192,7 @@ def test_steps_of_proofs(monkeypatch):
     monkeypatch.setattr(theory_claims, "best_mixture", lambda horizon: Mixture(0.5, horizon / 16, 0.0))
     monkeypatch.setattr(theory_claims, "spy", lambda horizon, c: Spy(1.0, 2.0, 2.0))
     monkeypatch.setattr(theory_claims, "theorem_3", lambda: ProofOfTheorem3(task, 5, 0.5, 1.0))
-    monkeypatch.setattr(theory_claims, "theorem_5", lambda horizon, c: ProofOfTheorem5(1.0, 1.0, 2.0, 1.0))
+    monkeypatch.setattr(theory_claims, "theorem_5", lambda horizon, c: ProofOfTheorem5(1.0, 1.0, 1.0, 2.0, 1.0))
     assert {claim.verdict for claim in theory_claims.proof_claims()} == {"held"}
 
 
@@ -209,7 +221,7 @@ def swapped(one: Trained, first: str, second: str) -> Trained:
         ("R-ed-UCB explores evenly", "held", "r-ed-ucb", "horizon-crucb", "did not hold"),
         ("CRUCB avoids walls and settles", "held", AUTHORS, "sw-ts", "did not hold"),
         ("SW-CTS explores most like", "held", "sw-cts", "sw-ts", "did not hold"),
-        ("CRUCB explores more like", "held", AUTHORS, "sw-ts", "did not hold"),
+        ("CRUCB explores more like", "level", AUTHORS, "sw-ts", "did not hold"),
         ("only SW-CTS differs clearly", "held", "sw-cts", "sw-cucb", "did not hold"),
         ("policies on paths leave some untried", "held", "sw-ts", "horizon-crucb", "did not hold"),
     ],
@@ -232,6 +244,22 @@ def test_the_easy_maze(words, now, first, second, then):
     one = next(one for one in recorded() if one.maze == "easy")
     assert verdict(maze_claims(one), words) == now
     assert verdict(maze_claims(swapped(one, first, second)), words) == then
+
+
+def test_a_policy_is_nearer_to_the_optimal_path_only_if_it_is_so_on_all_seeds():
+    """The verdict on CRUCB is level for one seed of five; without that seed's run at a distance it holds."""
+    one = next(one for one in recorded() if one.maze == "complex")
+    near = next(run for run in one.of(AUTHORS) if run.seed == one.common[0])
+    alike = {seed: replace(near, seed=seed) for seed in one.common}
+    runs = tuple(alike.get(run.seed, run) if run.label == AUTHORS else run for run in one.runs)
+    assert verdict(maze_claims(replace(one, runs=runs)), "CRUCB explores more like") == "held"
+
+
+def test_policies_that_find_the_detour():
+    one = next(one for one in recorded() if one.maze == "easy")
+    assert verdict(maze_claims(one), "find the detour") == "held"
+    lost = replace(one, runs=tuple(replace(run, edges=0 * run.edges) for run in one.runs))
+    assert verdict(maze_claims(lost), "find the detour") == "did not hold"
 
 
 def test_policies_that_stay_with_the_detour():

@@ -16,7 +16,7 @@ import rising_bandits as rb
 from rising_bandits.experiments import PAPER_POLICIES, RunSpec, StoredRun, make_task
 from rising_bandits.reproduction import SECTIONS, reproduce, task_claims, theory_claims, theory_parts
 from rising_bandits.reproduction import sections as plans
-from rising_bandits.reproduction.index import EQUATIONS, ITEMS, index_of
+from rising_bandits.reproduction.index import EQUATIONS, ITEMS, TEXTS, index_of
 from rising_bandits.reproduction.judging import Claim, Paired, compare, holm, larger, lowest, paired
 from rising_bandits.reproduction.report import Part, render
 from rising_bandits.reproduction.reproduce import plan_of
@@ -287,6 +287,10 @@ def test_the_report_is_one_file_with_everything_in_it(small):
         assert claim.evidence.split(";")[0].split("(")[0][:20] in page.replace("&#x27;", "'")
     for words in ("rising-bandits test", "cores", "numpy", "prefers-color-scheme:dark", "@media print", "ICLR"):
         assert words in page
+    # On paper nothing can be scrolled, and a figure must fit on a page.
+    printed = page.partition("@media print")[2]
+    assert ".wide{overflow:visible}" in printed
+    assert "figure img{max-height:" in printed
     assert json.loads((folder / "_settings.json").read_text())["runs"]
     with (folder / "claims.csv").open(encoding="utf-8") as file:
         assert [row["claim"] for row in csv.DictReader(file)] == [claim.text for _, claim in result.claims]
@@ -363,6 +367,9 @@ def test_the_index_has_everything_of_the_paper(small):
         [Part("x", "", claims=[Claim("a", "held", "", ("Table 3",)), Claim("b", "level", "", ("Table 3",))])]
     )
     assert next(entry for entry in one if entry.item == "Table 3").verdict == "level"
+    # Text that comments on a table has the table's claims.
+    assert next(entry for entry in one if entry.item == "Appendix F.4").why == "2 claims: 1 held, 1 level"
+    assert {name for text, names in TEXTS.items() for name in (text, *names)} <= set(names)
 
 
 def test_words_from_outside_are_escaped():

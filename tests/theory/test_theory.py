@@ -195,7 +195,7 @@ def test_the_bound_grows_like_the_theorem_says():
 
 
 def test_the_step_of_the_papers_proof_that_does_not_hold():
-    """Direct simulation of a policy that only plays the rising arm of the paper's instance B."""
+    """Direct simulation of a policy that only plays the rising arm of the paper's instance B, with its means."""
     for c in (1.2, 1.4, 1.6, 1.8):
         horizon = 20_000
         step = proofs.theorem_5(horizon, c)
@@ -203,10 +203,11 @@ def test_the_step_of_the_papers_proof_that_does_not_hold():
         totals = np.concatenate([[0.0], np.cumsum(means)])
         p = math.floor((2 - c) ** (1 / (c - 1)) * horizon)
         flat = (totals[horizon] - totals[horizon - p] + totals[p]) / (2 * p)
-        scale = 1 / max(1.0, means[-1])
         earned = means[np.minimum(np.arange(horizon), p - 1)].sum()
-        assert step.real == pytest.approx(scale * (flat * horizon - earned), rel=1e-6, abs=1e-6)
-        assert step.claimed == pytest.approx(scale * (flat * p - totals[p]), rel=1e-6)
+        assert step.real == pytest.approx(flat * horizon - earned, rel=1e-6, abs=1e-6)
+        assert step.claimed == pytest.approx(flat * p - totals[p], rel=1e-6)
+        assert step.highest == pytest.approx(means[-1])
+        assert (step.highest > 1.0) == (c < 1.73)  # where the sum of all slopes is 1
         assert step.real < step.claimed
 
 

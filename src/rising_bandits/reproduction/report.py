@@ -34,7 +34,10 @@ table.words th,table.words td{text-align:left}
 .none{color:var(--soft);font-weight:600}.evidence,.ours{color:var(--soft);font-size:.92rem}
 nav a{margin-right:.8rem}
 @media print{:root{--ink:#000;--page:#fff;--soft:#333;--line:#bbb;--good:#000;--bad:#000;--mid:#000;--link:#000}
-body{max-width:none;margin:0;font-size:11pt}nav{display:none}figure,.claim,tr{break-inside:avoid}h2{break-after:avoid}}
+body{max-width:none;margin:0;padding:0;font-size:10pt}nav{display:none}.wide{overflow:visible}
+table,.evidence,.ours,figcaption{font-size:8pt}th,td{padding:.1rem .35rem}
+table.words td:last-child{overflow-wrap:anywhere}
+figure,.claim,tr,h2{break-inside:avoid}h2{break-after:avoid}figure img{max-height:20cm}}
 """
 _CLASSES: dict[Verdict, str] = {"held": "held", "did not hold": "not", "level": "level", "not judged": "none"}
 

@@ -73,13 +73,13 @@ def task_claims(runs: Sequence[StoredRun], task: str) -> list[Claim]:
     regret = finals(runs, task)
     if task == "toy":
         # The paper's figure has two baselines; the comparison with all five is a check of ours.
-        claims = [_lowest(regret, label, task, TOY_BASELINES, (FIGURES[task],)) for label in BONUSES]
-        return claims + [_lowest(regret, label, task, BASELINES, ()) for label in BONUSES] + _toy(runs)
-    claims = [_lowest(regret, label, task, BASELINES, (FIGURES[task],)) for label in BONUSES]
+        claims = [least_regret(regret, label, task, TOY_BASELINES, (FIGURES[task],)) for label in BONUSES]
+        return claims + [least_regret(regret, label, task, BASELINES, ()) for label in BONUSES] + _toy(runs)
+    claims = [least_regret(regret, label, task, BASELINES, (FIGURES[task],)) for label in BONUSES]
     if task in ("path-easy", "path-complex"):
         claims.append(_late_path(task))
     if task in ("path-easy", "path-complex", "k-max"):
-        claims.append(_super_beat_base(regret, task))
+        claims.append(super_beat_base(regret, task, (FIGURES[task],)))
     if task in ("path-easy", "path-complex"):
         claims.append(_late_plays(runs, task))
     if task == "path-complex":
@@ -89,7 +89,9 @@ def task_claims(runs: Sequence[StoredRun], task: str) -> list[Claim]:
     return claims
 
 
-def _lowest(regret: Mapping[str, Floats], ours: str, task: str, rivals: Sequence[str], items: tuple[str, ...]) -> Claim:
+def least_regret(
+    regret: Mapping[str, Floats], ours: str, task: str, rivals: Sequence[str], items: tuple[str, ...]
+) -> Claim:
     """The claim that CRUCB with a bonus has less regret than every rival."""
     tests = compare(regret, ours, rivals)
     mean = {name: float(values.mean()) for name, values in regret.items()}
@@ -219,7 +221,7 @@ def in_words(ours: str, theirs: str, test: Paired) -> str:
     )
 
 
-def _super_beat_base(regret: Mapping[str, Floats], task: str) -> Claim:
+def super_beat_base(regret: Mapping[str, Floats], task: str, items: tuple[str, ...]) -> Claim:
     """The claim that the sliding-window policies on super arms do better than those on base arms."""
     tests = {ours: compare(regret, ours, [theirs])[theirs] for ours, theirs in SIDE_BY_SIDE.items()}
     mean = {name: float(values.mean()) for name, values in regret.items()}
@@ -232,7 +234,7 @@ def _super_beat_base(regret: Mapping[str, Floats], task: str) -> Claim:
             for ours, theirs in SIDE_BY_SIDE.items()
         )
         + f"; held needs at least {LEVEL:.0%} less with p ≤ {ALPHA:g} in both",
-        (FIGURES[task],),
+        items,
     )
 
 

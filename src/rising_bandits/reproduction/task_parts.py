@@ -14,7 +14,7 @@ from rising_bandits.plots.style import figure, save
 from rising_bandits.plots.theory import draw_plays
 from rising_bandits.problems import tasks
 from rising_bandits.reproduction import task_claims as claims
-from rising_bandits.reproduction.judging import Claim, compare, lowest, p_text
+from rising_bandits.reproduction.judging import compare, p_text
 from rising_bandits.reproduction.report import Part
 from rising_bandits.reproduction.sections import FEWER, HALVED, REFERENCE, SUPER, TASKS, Section
 from rising_bandits.reproduction.task_claims import BONUSES
@@ -155,16 +155,6 @@ def _normalisation(part: Part, runs: Sequence[StoredRun]) -> None:
         )
     )
     combined = {**claims.finals(runs, "k-max"), **theirs}
-    for label, words in BONUSES.items():
-        tests = compare(combined, label, claims.BASELINES)
-        best = min(claims.BASELINES, key=lambda name: float(combined[name].mean()))
-        part.claims.append(
-            Claim(
-                f"k-max, if policies on super arms see max/2: CRUCB has less regret than the five baselines "
-                f"(bonus {words})",
-                lowest(tests),
-                f"CRUCB {ours[label]:,.0f}, best baseline {title(best)} {combined[best].mean():,.0f}: "
-                f"{claims.in_words('crucb', best, tests[best])}",
-                ("Figure 9",),
-            )
-        )
+    seen = "k-max, if policies on super arms see max/2"
+    part.claims += [claims.least_regret(combined, label, seen, claims.BASELINES, ("Figure 9",)) for label in BONUSES]
+    part.claims.append(claims.super_beat_base(combined, seen, ("Figure 9",)))

@@ -65,8 +65,10 @@ def theorem_3(rise: int = 1_000, size: int = 4) -> ProofOfTheorem3:
 
 @dataclass(frozen=True)
 class ProofOfTheorem5:
-    """Two steps in the paper's proof of Theorem 5, computed for the instances of the proof."""
+    """Two steps in the paper's proof of Theorem 5, computed with the means of the proof."""
 
+    highest: float
+    """The highest mean of instance A, which the paper's setting allows to be at most 1."""
     claimed: float
     """First step: the regret on B that the proof states for a policy that always plays the rising arm."""
     real: float
@@ -80,7 +82,9 @@ class ProofOfTheorem5:
 def theorem_5(horizon: int, c: float) -> ProofOfTheorem5:
     r"""Compute two steps in the paper's proof of Theorem 5 that do not hold as printed.
 
-    The proof uses :math:`P = (2-c)^{1/(c-1)}T` and a flat arm at :math:`\mu(P) - \varepsilon`.
+    The proof uses :math:`P = (2-c)^{1/(c-1)}T` and a flat arm at :math:`\mu(P) - \varepsilon`. Its means are sums of
+    :math:`(n+1)^{-c}`, which pass 1 for c below about 1.73, and all numbers here are for these means.
+    `instances.fine_grained` divides its means by the highest one, so that they fit the paper's setting.
 
     First step, on B: it assumes that the reward is largest if the flat arm is played as often as possible. But B's
     rising arm ends at :math:`\mu(P)`, above the flat arm. A policy that always plays the rising arm therefore has less
@@ -113,14 +117,15 @@ def theorem_5(horizon: int, c: float) -> ProofOfTheorem5:
     share = (2.0 - c) ** (1.0 / (c - 1.0))
     played = share * horizon
     switch = max(1, math.floor(played))
-    flat = (totals[horizon] - totals[horizon - switch] + totals[switch]) / (2.0 * switch)
+    flat = (totals[horizon] - totals[horizon - switch] + totals[switch]) / (2.0 * switch)  # what the proof's ε leaves
     stopped = totals[switch] + (horizon - switch) * means[switch - 1]
     exact = totals[horizon] - totals[horizon - switch] - switch * means[switch - 1]
     level = 2.0 ** (1.0 - c) / (c - 1.0) - (played + 1.0) ** (1.0 - c) / (c - 1.0) + 2.0**-c
     printed = played * (horizon + 1.0) ** -c + (horizon - played) * played * (horizon + played - 1.0) ** -c
     return ProofOfTheorem5(
-        claimed=float((flat * switch - totals[switch]) * sums.scale),
-        real=float((flat * horizon - stopped) * sums.scale),
+        highest=float(means[-1]),
+        claimed=float(flat * switch - totals[switch]),
+        real=float(flat * horizon - stopped),
         exact=float(exact),
         printed=float(printed - level * played),
     )
