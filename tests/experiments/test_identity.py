@@ -9,6 +9,7 @@ import multiprocessing
 import os
 import sys
 import threading
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -234,6 +235,37 @@ def test_sizes_are_checked_before_memory_is_asked_for(tmp_path):
         assert path.stat().st_size < 100_000
         with pytest.raises(rb.InputError, match=r"rows|values"):
             ex.read_run(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rising_bandits.theory.instances:general_a(horizon=10_000_000_000_000)",
+        "rising_bandits.theory.instances:general_b(horizon=300, copies=10_000_000_000)",
+        "rising_bandits.theory.instances:fine_grained_a(horizon=10_000_000_000, c=1.5)",
+        "rising_bandits.theory.instances:best_constant_is_not_optimal(horizon=10_000_000_000)",
+        "rising_bandits.problems.recorded:get(name='../../../setup')",
+        "rising_bandits.problems.curve_files:from_file(path='/dev/zero')",
+        "rising_bandits.problems.recorded:from_file(path='/dev/zero')",
+        f"rising_bandits.benchmark.suite:instance(family='late', structure='top-k', noise='bernoulli', "
+        f"horizon={10**15}, seed=1)",
+    ],
+)
+def test_a_task_that_a_file_names_is_refused_before_memory_is_asked_for(text):
+    tracemalloc.start()
+    with pytest.raises(rb.InputError, match="must be"):
+        identity.make_task(text, trust=())
+    assert tracemalloc.get_traced_memory()[1] < 20e6
+    tracemalloc.stop()
+
+
+def test_the_instances_of_the_proofs_need_no_trust(tmp_path, run, capsys):
+    task = "rising_bandits.theory.instances:fine_grained_b(horizon=60, c=1.5)"
+    assert run("run", task, "--policy", "random", "--seeds", "1", "--out", tmp_path / "a", "--json") == 0
+    file = next((tmp_path / "a" / "runs").glob("*.parquet"))
+    capsys.readouterr()
+    assert run("run", "--repeat", file, "--out", tmp_path / "b") == 0
+    assert "every number is the same" in capsys.readouterr().out
 
 
 def columns_of_strangers():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 
 import pytest
@@ -58,6 +59,12 @@ def test_a_list_that_is_a_value_stays_one():
 def test_bad_grids_are_refused(text):
     with pytest.raises(rb.InputError):
         ex.make_plan(["toy"], [text])
+
+
+@pytest.mark.parametrize("text", ["linspace(0.1, 0.4, 1000000000)", "range(0, 1, 0)", "logspace(1, 2, 3)"])
+def test_what_is_wrong_with_a_range_is_said(text):
+    with pytest.raises(rb.InputError, match=r"a range must .*" + re.escape(text)):
+        ex.make_plan(["toy"], [f"crucb(epsilon={text})"])
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,8 @@ def parse_call(text: str, wanted: str) -> tuple[str, dict[str, Any]]:
             if call.args or any(item.arg is None for item in call.keywords):
                 raise ValueError
             arguments = {str(item.arg): _value(item.value) for item in call.keywords}
+        except InputError:
+            raise
         except (SyntaxError, ValueError, MemoryError, RecursionError):
             raise InputError(f"{wanted}, got {text!r}") from None
     return match["name"], arguments

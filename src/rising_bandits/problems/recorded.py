@@ -79,6 +79,8 @@ def make(name: str, data: dict[str, Any]) -> Task:
 
 def get(name: str) -> Task:
     """A recorded task of the library, by one of the `NAMES`."""
+    if name not in NAMES:
+        raise InputError(f"name of a recording must be one of {', '.join(NAMES)}, got {name!r}")
     return make(name, read(name))
 
 

@@ -24,6 +24,9 @@ from rising_bandits.problems.sets import KMax
 from rising_bandits.problems.tasks import Task
 
 _P = ParamSpec("_P")
+_MOST_COPIES = 10_000
+_MOST_ROUNDS = 10_000_000
+"""The largest horizon of instances that hold a number for each round."""
 
 
 def choices(copies: int) -> Problem:
@@ -40,7 +43,7 @@ def choices(copies: int) -> Problem:
     >>> choices(3).oracle.count()
     8
     """
-    copies = _checks.integer("copies", copies, low=1)
+    copies = _checks.integer("copies", copies, low=1, limit=_MOST_COPIES)
     flat = [(i, i + 1, f"flat {i}") for i in range(copies)]
     rising = [(i, i + 1, f"rising {i}") for i in range(copies)]
     return ShortestPath([*flat, *rising], 0, copies)
@@ -48,8 +51,9 @@ def choices(copies: int) -> Problem:
 
 def _task(name: str, flat: Curve, rising: Curve, horizon: int, copies: int) -> Task:
     """The task of `choices` with these two curves and without noise."""
+    problem = choices(copies)
     curves = (flat,) * copies + (rising,) * copies
-    return Task(name, choices(copies), curves, horizon, Noiseless(), description="an instance of a lower bound")
+    return Task(name, problem, curves, horizon, Noiseless(), description="an instance of a lower bound")
 
 
 def _each(pair: Callable[_P, tuple[Task, Task]]) -> tuple[Callable[_P, Task], Callable[_P, Task]]:
@@ -61,6 +65,7 @@ def _each(pair: Callable[_P, tuple[Task, Task]]) -> tuple[Callable[_P, Task], Ca
             return pair(*args, **kwargs)[place]
 
         instance.__name__ = instance.__qualname__ = f"{pair.__name__}_{'ab'[place]}"
+        instance.__annotations__ = {**pair.__annotations__, "return": "Task"}
         instance.__doc__ = f"Instance {'AB'[place]} of `{pair.__name__}`, with the same parameters."
         return instance
 
@@ -184,7 +189,7 @@ def power_sums(horizon: int, c: float) -> PowerSums:
     c
         The exponent of the slopes, between 1 and 2.
     """
-    horizon = _checks.integer("horizon", horizon, low=6)
+    horizon = _checks.integer("horizon", horizon, low=6, limit=_MOST_ROUNDS)
     c = _checks.number("c", c, low=1.0, high=2.0, open_low=True, open_high=True)
     means = PowerSum(c, horizon)(np.arange(horizon))
     return PowerSums(means, np.concatenate([[0.0], np.cumsum(means)]), 1.0 / max(1.0, float(means[-1])))
@@ -276,7 +281,8 @@ def best_constant_is_not_optimal(horizon: int = 120) -> Task:
     >>> best_constant_is_not_optimal(120).means(0).round(4).tolist()
     [0.0833, 0.1, 0.5]
     """
-    horizon = _checks.integer("horizon", horizon, low=101, wanted="an integer above 100, so that 10/T is below 0.1")
+    wanted = "an integer above 100, so that 10/T is below 0.1"
+    horizon = _checks.integer("horizon", horizon, low=101, limit=_MOST_ROUNDS, wanted=wanted)
     rising = Tabulated(tuple(min(1.0, 10.0 * (n + 1) / horizon) for n in range(math.ceil(horizon / 10) + 1)))
     curves = (rising, Tabulated((0.1, 0.9)), Flat(0.5))
     return Task("theorem-1", KMax(["1", "2", "3"], k=2), curves, horizon, Noiseless(), description="Theorem 1's k-MAX")
