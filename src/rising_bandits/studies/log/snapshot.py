@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import logging
 import math
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
@@ -20,11 +19,12 @@ from rising_bandits.policies.policy import Policy
 from rising_bandits.problems.base import _label, _plain
 from rising_bandits.studies.log.arms import Arms
 from rising_bandits.studies.log.entries import Entry
-from rising_bandits.studies.log.events import Event
+from rising_bandits.studies.log.events import Event, check_metadata
 from rising_bandits.studies.log.fold import Fold
 from rising_bandits.studies.log.learned import Learned, Resolve
 from rising_bandits.studies.log.tally import Tally
 from rising_bandits.studies.log.watch import Watch
+from rising_bandits.studies.storage.digests import packed_snapshot, unpacked_snapshot
 
 if TYPE_CHECKING:
     from rising_bandits.studies.settings import Settings
@@ -58,7 +58,7 @@ def dump(fold: Fold) -> bytes:
         "watch": fold.watch.dump(),
         "window": [_entry(entry) for entry in fold.window],
     }
-    return zlib.compress(json.dumps(data, separators=(",", ":")).encode(), 1)
+    return packed_snapshot(json.dumps(data, separators=(",", ":")).encode())
 
 
 def load(body: bytes, kind: Callable[[str], type[Policy]], resolve: Resolve, settings: Settings) -> Fold | None:
@@ -68,8 +68,8 @@ def load(body: bytes, kind: Callable[[str], type[Policy]], resolve: Resolve, set
     """
     try:
         with saving.reading("snapshot"):
-            return _load(zlib.decompress(body), kind, resolve, settings)
-    except (zlib.error, RisingBanditsError) as error:
+            return _load(unpacked_snapshot(body), kind, resolve, settings)
+    except RisingBanditsError as error:
         _LOGGER.warning("a snapshot of a study cannot be used, so its log is read instead: %s", error)
         return None
 
@@ -89,6 +89,9 @@ def _load(text: bytes, kind: Callable[[str], type[Policy]], resolve: Resolve, se
     known = set(_keys("keys", data["problem"]["keys"], len(labels)))
     if len(known) != len(arms.keys) or len(known) != arms.problem.n_arms:
         raise InputError("its arms must have a key each, all different")
+    if [labels[key] for key in arms.keys] != list(arms.problem.labels) or len({*labels}) != len(labels):
+        raise InputError("its labels must be those of its problem and of former arms, all different")
+    _keys("unreachable", data["problem"]["unreachable"], arms.problem.n_arms)
     fold = Fold(Learned(policy, arms), labels, resolve, settings)
     fold.rescaled = settings.scale if data.get("rescaled") else None
     fold.seq, fold.decisions = _whole("seq", data["seq"], low=1), _whole("decisions", data["decisions"])
@@ -96,7 +99,10 @@ def _load(text: bytes, kind: Callable[[str], type[Policy]], resolve: Resolve, se
     # Older snapshots lack these two.
     fold.at, fold.digest = _time("at", data.get("at", 0.0)), data.get("digest")
     fold.tally, fold.watch = Tally.load(data["tally"]), Watch.load(data["watch"])
+    _keys("watch", fold.watch.keys(), len(labels))
     fold.own, fold.used = _whole("own", data.get("own", fold.decisions)), _counts("used", data.get("used", ()))
+    if fold.used.keys() != {*_keys("least", dict(settings.least), len(labels))}:
+        raise InputError("it must say when each arm with a least share was used")
     fold.clipped = Counter(_counts("clipped", data.get("clipped", ())))
     fold.retired, fold.began = set(_keys("retired", data["retired"], len(labels))), _counts("began", data["began"])
     fold.keys = {str(key): (_whole("keys", first), _whole("keys", count)) for key, first, count in data.get("keys", ())}
@@ -164,10 +170,13 @@ def _from(data: dict[str, Any], count: int) -> Entry:
         _time("asked_at", data["asked_at"]),
     )
     entry.values = None if data["values"] is None else _outcomes(data["values"], count, low=0.0, high=1.0)
+    if entry.decision and not {*entry.arms}.issuperset(entry.values or ()):
+        raise InputError("the outcomes of a decision in a snapshot must be those of its arms")
     entry.told = [_outcomes(told, count) for told in data["told"]]
     entry.told_at = [_time("told_at", at) for at in data["told_at"]]
     entry.closed, entry.rounds = bool(data["closed"]), _checks.integer("rounds", data["rounds"], low=0, high=10**12)
     entry.late, entry.past = _whole("late", data["late"]), _keys("past", data["past"], count)
-    entry.by, entry.meta = str(data.get("by", "")), data.get("meta")
+    entry.by, meta = str(data.get("by", "")), data.get("meta")
+    entry.meta = None if meta is None else check_metadata(meta)
     entry.control = None if data["control"] is None else Event(*data["control"])
     return entry

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from rising_bandits import _checks
 from rising_bandits.studies.log.events import Event
 
 if TYPE_CHECKING:
@@ -74,7 +76,10 @@ class Tally:
 
     def copy(self) -> Tally:
         """An independent copy."""
-        return Tally.load(self.dump())
+        tally = Tally()
+        tally._plays, tally.ended = self.plays.copy(), self.ended.copy()
+        tally.rounds, tally.outcomes = self.rounds, self.outcomes
+        return tally
 
     def dump(self) -> list[Any]:
         """The counts as plain data."""
@@ -82,8 +87,19 @@ class Tally:
 
     @staticmethod
     def load(data: list[Any]) -> Tally:
-        """The inverse of `dump`."""
+        """The inverse of `dump`, checked."""
+        plays, ended, rounds, outcomes = data
         tally = Tally()
-        tally._plays, tally.ended = Counter(dict(data[0])), Counter(dict(data[1]))
-        tally.rounds, tally.outcomes = data[2], data[3]
+        tally._plays, tally.ended = _counts(plays), _counts(ended)
+        tally.rounds, tally.outcomes = _count("rounds", rounds), _count("outcomes", outcomes)
         return tally
+
+
+def _counts(pairs: Iterable[tuple[object, object]]) -> Counter[int]:
+    """A count for each of some keys."""
+    return Counter({_count("a key", key): _count("plays", plays) for key, plays in pairs})
+
+
+def _count(name: str, value: object) -> int:
+    """A whole number that a database can hold."""
+    return _checks.integer(name, value, low=0, high=2**62)

@@ -17,6 +17,7 @@ from dataclasses import astuple
 from operator import mul
 from typing import TYPE_CHECKING, Any
 
+from rising_bandits import _checks
 from rising_bandits.theory.falls import Fall, fall
 from rising_bandits.theory.noise import Steps
 
@@ -123,7 +124,8 @@ class Blocks:
         """The inverse of `dump`."""
         blocks = Blocks()
         size, sums, squares, count, total, square, low, high, steps, waiting = data
-        blocks.size, blocks.count = int(size), int(count)
+        blocks.size = _checks.integer("the size of a block", size, low=1, high=2**62)
+        blocks.count = _whole("count", count)
         blocks.sums, blocks.squares = [float(part) for part in sums], [float(part) for part in squares]
         blocks.total, blocks.square, blocks.low, blocks.high = float(total), float(square), float(low), float(high)
         blocks.waiting = [float(value) for value in waiting]
@@ -239,6 +241,10 @@ class Watch:
         """An independent copy."""
         return Watch.load(self.dump())
 
+    def keys(self) -> set[int]:
+        """The keys of all arms that something was noticed about."""
+        return {*self.blocks, *self.fallen, *(key for _, key, _ in self.resets)}
+
     def dump(self) -> dict[str, Any]:
         """The state as plain data."""
         self.count()
@@ -254,7 +260,22 @@ class Watch:
         """The inverse of `dump`."""
         watch = Watch()
         watch.blocks = {key: Blocks.load(rest) for key, *rest in data["blocks"]}
-        watch.fallen = {key: Fall(*rest) for key, *rest in data["fallen"]}
-        watch.doubted = data["doubted"]
-        watch.resets = [(at, key, Fall(*rest)) for at, key, *rest in data["resets"]]
+        watch.fallen = {_whole("a key", key): _fall(rest) for key, *rest in data["fallen"]}
+        watch.doubted = None if data["doubted"] is None else _whole("doubted", data["doubted"])
+        watch.resets = [
+            (_checks.number("at", at, low=-9e9, high=9e9), _whole("a key", key), _fall(rest))
+            for at, key, *rest in data["resets"]
+        ]
         return watch
+
+
+def _fall(parts: list[Any]) -> Fall:
+    """A fall from plain data, checked."""
+    since, plays, *numbers = parts
+    before, after, chance = (_checks.number("a fall", number) for number in numbers)
+    return Fall(_whole("since", since), _whole("plays", plays), before, after, chance)
+
+
+def _whole(name: str, value: object) -> int:
+    """A whole number that a database can hold."""
+    return _checks.integer(name, value, low=0, high=2**62)

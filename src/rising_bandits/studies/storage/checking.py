@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import struct
-import zlib
 from collections.abc import Iterator
 from typing import Any
 
 from rising_bandits.errors import StorageError
 from rising_bandits.studies.log.events import KINDS
-from rising_bandits.studies.storage.digests import event_digest, study_digest
+from rising_bandits.studies.storage.digests import event_digest, study_digest, unpacked_snapshot
 from rising_bandits.studies.storage.schema import HEAD
 from rising_bandits.studies.storage.sql import Storage
 from rising_bandits.studies.storage.transactions import Reader
@@ -66,9 +65,9 @@ def _study(reader: Reader, row: Any, checked: bool) -> tuple[int, list[str]]:
         faults.append(f"{what}: it has no event")
     for seq, body in reader.rows("SELECT seq, body FROM rising_snapshots WHERE study_id = ?", number):
         try:
-            zlib.decompress(body)
+            unpacked_snapshot(body)
             whole = seq <= newest
-        except (zlib.error, TypeError):
+        except (ValueError, TypeError):
             whole = False
         if not whole:
             faults.append(f"{what}: the snapshot of event {seq} is damaged; it is not needed, and passed over")
