@@ -553,3 +553,17 @@ def test_every_test_that_the_promises_name_is_there():
         assert len(named) >= 15
         for file, test in named:
             assert f"def {test}(" in (Path(__file__).parent / file).read_text(), (page, test)
+
+
+def test_a_storage_that_cannot_be_read_is_not_called_damaged(tmp_path, run, capsys):
+    away = "postgresql://ann@127.0.0.1:1/busy-and-full"
+    with pytest.raises(rb.StorageError, match="failed; nothing was acknowledged"):
+        rb.studies.check(storage=away)
+    assert run("study", "check", "--storage", away) == 2
+    newer = tmp_path / "newer.db"
+    make(newer).close()
+    edit(newer, ("UPDATE rising_bandits_version SET version_num = '9999'",))
+    with pytest.raises(rb.StorageError, match="newer rising-bandits"):
+        rb.studies.check(storage=f"sqlite:///{newer}")
+    (tmp_path / "text.db").write_text("no database at all " * 100)
+    assert "is damaged" in rb.studies.check(storage=f"sqlite:///{tmp_path}/text.db").faults[0]

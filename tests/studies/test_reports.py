@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import rising_bandits as rb
 from rising_bandits.problems.tasks import grid_edges
-from rising_bandits.studies import Decay, Log, Range, Reciprocal
+from rising_bandits.studies import Decay, Log, Range, Reason, Reciprocal
 from rising_bandits.studies.log import log as study_log
 from rising_bandits.studies.reports import runner_up as second_best
 from rising_bandits.theory import diagnose
@@ -615,3 +615,11 @@ def test_the_picture_after_a_reset_of_all_arms_says_so(storage, tmp_path):
     rb.plots.plot_study(study, tmp_path / "reset.png")
     assert "nothing was told yet" in (tmp_path / "none.svg").read_text()
     assert "no arm was played since it began" in (tmp_path / "reset.svg").read_text()
+
+
+def test_an_improvement_beyond_the_best_outcome_is_said_to_be_that():
+    scale = Range(0, 60, lower_is_better=True, unit="min")
+    reason = Reason("a", 3, 0.7, 0.4, 0.0, 1.1, scale.outcome(0.7), scale.outcome(1.1))
+    assert reason.cells(scale)[2:4] == ["18 min", "beyond the best"]
+    reason = Reason("a", 3, 0.7, 0.2, 0.0, 0.9, scale.outcome(0.7), scale.outcome(0.9))
+    assert reason.cells(scale)[2:4] == ["18 min", "12 min better"]

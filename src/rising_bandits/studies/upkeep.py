@@ -13,6 +13,7 @@ from rising_bandits._files import replacing
 from rising_bandits._text import shown_text
 from rising_bandits.errors import InputError, StorageError
 from rising_bandits.studies.storage.checking import find_faults
+from rising_bandits.studies.storage.databases import DamagedStatementError
 from rising_bandits.studies.storage.schema import HEAD
 from rising_bandits.studies.storage.sql import Storage
 from rising_bandits.studies.storage.urls import DEFAULT, shown
@@ -72,6 +73,8 @@ def check(*, storage: str = DEFAULT) -> Check:
     ------
     InputError
         There is no such file.
+    StorageError
+        The storage cannot be read, for example because its server does not answer. Whether it is whole is not known.
 
     >>> import tempfile, rising_bandits as rb
     >>> folder = tempfile.TemporaryDirectory()
@@ -83,7 +86,7 @@ def check(*, storage: str = DEFAULT) -> Check:
     """
     try:
         found = Storage(storage, create=False, look=True)
-    except StorageError as error:
+    except DamagedStatementError as error:
         return Check(shown(storage), 0, 0, [str(error)], [])
     try:
         studies, events, faults = find_faults(found)

@@ -18,6 +18,7 @@ from operator import mul
 from typing import TYPE_CHECKING, Any
 
 from rising_bandits import _checks
+from rising_bandits.errors import InputError
 from rising_bandits.theory.falls import Fall, fall
 from rising_bandits.theory.noise import Steps
 
@@ -129,6 +130,8 @@ class Blocks:
         blocks.sums, blocks.squares = [float(part) for part in sums], [float(part) for part in squares]
         blocks.total, blocks.square, blocks.low, blocks.high = float(total), float(square), float(low), float(high)
         blocks.waiting = [float(value) for value in waiting]
+        if len(blocks.sums) != len(blocks.squares):
+            raise InputError("blocks must have a sum and a sum of squares each")
         blocks.steps = Steps.load(steps)
         return blocks
 

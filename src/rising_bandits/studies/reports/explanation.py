@@ -42,7 +42,7 @@ class Reason:
     predicted_outcome: float | None
     """The outcome, in the user's unit, whose value is the recent average plus the predicted improvement.
 
-    None if no outcome has that value."""
+    On a linear scale it may be better than the best outcome. None if no number has that value."""
 
     def cells(self, scale: Scale) -> list[str]:
         """Format the reason as a row of a table, with the columns `HEADINGS`.
@@ -58,11 +58,14 @@ class Reason:
             The cells. Average and improvement are in the user's unit, bonus and index are values, where 1 is best.
         """
         change = "–"
-        if self.predicted_outcome is not None and self.recent_outcome is not None:
-            change = better(self.predicted_outcome - self.recent_outcome, scale)
-        elif self.predicted_improvement is not None and self.predicted_improvement > 0.0:
-            # No outcome is that good: the average and the improvement are beyond the best value.
+        expected = (
+            None if self.predicted_improvement is None else (self.recent_average or 0.0) + self.predicted_improvement
+        )
+        if expected is not None and expected > 1.0 + 1e-9:
+            # No outcome is that good, though a linear scale has a number for it.
             change = "beyond the best"
+        elif self.predicted_outcome is not None and self.recent_outcome is not None:
+            change = better(self.predicted_outcome - self.recent_outcome, scale)
         unit = f" {scale.unit}" if scale.unit else ""
         return [
             self.label,

@@ -8,6 +8,7 @@ from typing import Any
 
 from rising_bandits.errors import StorageError
 from rising_bandits.studies.log.events import KINDS
+from rising_bandits.studies.storage.databases import DamagedStatementError, StatementError
 from rising_bandits.studies.storage.digests import event_digest, study_digest, unpacked_snapshot
 from rising_bandits.studies.storage.schema import HEAD
 from rising_bandits.studies.storage.sql import Storage
@@ -38,6 +39,9 @@ def find_faults(storage: Storage) -> tuple[int, int, list[str]]:
                     events += count
                     faults += found[: _MOST - len(faults)]
     except StorageError as error:
+        if isinstance(error, StatementError) and not isinstance(error, DamagedStatementError):
+            # Nothing is known about what could not be read.
+            raise
         faults.append(str(error))
     return studies, events, faults
 

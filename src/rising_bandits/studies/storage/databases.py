@@ -33,9 +33,21 @@ class GoneStatementError(StatementError, StudyGoneError):
     """A statement failed because its study was deleted."""
 
 
+class DamagedStatementError(StatementError):
+    """A statement failed because the file is damaged, or is no database."""
+
+
+_DAMAGE = ("not a database", "malformed", "decode", "no such column", "corrupt")
+"""Words of SQLite about files that are damaged."""
+
+
 def failed(url: Address, error: BaseException, timeout: float) -> StatementError:
     """The error for an error of the driver."""
-    kind = GoneStatementError if "foreign key" in str(error).lower() else StatementError
+    kind = StatementError
+    if "foreign key" in str(error).lower():
+        kind = GoneStatementError
+    elif url.sqlite and any(word in str(error) for word in _DAMAGE):
+        kind = DamagedStatementError
     return kind(explain(url, error, timeout))
 
 
@@ -336,18 +348,19 @@ def explain(url: Address, error: BaseException, timeout: float) -> str:
     """The message for an error of a database."""
     said = without_secrets(" ".join(str(error).split()), url)
     place = shown(url)
-    if "locked" in said or "busy" in said:
+    if "No space" in said or "disk full" in said or (url.sqlite and "full" in said):
+        return f"there is no space left for {place}; nothing was changed, free some space and try again ({said})"
+    if "foreign key" in said.lower():
+        return f"the study is no longer in {place}: it was deleted; nothing was changed"
+    # The message of a server may hold its name, so these words mean nothing there.
+    if url.sqlite and ("locked" in said or "busy" in said):
         return (
             f"{place} has been locked by another process for {timeout:g} s; nothing was changed, "
             f"try again or pass a longer timeout ({said})"
         )
-    if "full" in said or "No space" in said:
-        return f"there is no space left for {place}; nothing was changed, free some space and try again ({said})"
-    if "foreign key" in said.lower():
-        return f"the study is no longer in {place}: it was deleted; nothing was changed"
-    if "readonly" in said or "unable to open" in said:
+    if url.sqlite and ("readonly" in said or "unable to open" in said):
         return f"{place} cannot be written; check that its folder exists, and check its permissions ({said})"
-    if any(word in said for word in ("not a database", "malformed", "decode", "no such column", "corrupt")):
+    if url.sqlite and any(word in said for word in _DAMAGE):
         return f"{place} is damaged, or is not a database of studies; restore a backup ({said})"
     return f"{place} failed; nothing was acknowledged ({said})"
 
