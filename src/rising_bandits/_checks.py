@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -108,10 +110,30 @@ def memory(what: str, numbers: float) -> None:
         )
 
 
+def boolean(name: str, value: object) -> bool:
+    """True or False, or an `InputError`."""
+    if not isinstance(value, bool):
+        raise InputError(f"{name} must be True or False, got {value!r}")
+    return value
+
+
+def path(name: str, value: Any) -> Path:
+    """The path of a file.
+
+    >>> path("path", "a/b.txt").name
+    'b.txt'
+    """
+    if not isinstance(value, str | os.PathLike) or "\0" in str(value):
+        raise InputError(f"{name} must be the path of a file, got {value!r}")
+    return Path(value)
+
+
 def labels(name: str, values: Iterable[Any]) -> list[Any]:
     """Labels as a list. A label is any hashable value, such as a string, a number or a tuple."""
-    if isinstance(values, str) or not isinstance(values, Iterable):
+    if isinstance(values, str):
         raise InputError(f"{name} must be a list of labels, as in [{values!r}], got {values!r}")
+    if not isinstance(values, Iterable):
+        raise InputError(f"{name} must be a list of labels, got {values!r}")
     found = list(values)
     for label in found:
         try:

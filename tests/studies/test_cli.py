@@ -372,3 +372,8 @@ def test_a_file_of_edges_may_begin_with_a_byte_order_mark(rising, tmp_path):
     path.write_text("home,bridge\nbridge,work\n", "utf-8-sig")
     rising("create", "s", "--edges", str(path), "--source", "home", "--target", "work")
     assert rising("ask", "s") == "1: home->bridge, bridge->work\n"
+
+
+def test_an_expiry_beyond_all_calendars_is_shown_as_never(rising):
+    rising("create", "s", "--arms", "a,b", "--k", "1", "--expires", "1e300")
+    assert json.loads(rising("ask", "s", "--json"))["decisions"][0]["expires_at"] is None

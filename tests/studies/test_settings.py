@@ -6,6 +6,7 @@ import contextlib
 import json
 import logging
 import os
+import re
 import sqlite3
 import warnings
 
@@ -376,3 +377,82 @@ def test_others_can_write_while_the_log_is_learnt_again(storage, what, monkeypat
     again = rb.studies.open("s", storage=storage)
     assert again.indices().tolist() == study.indices().tolist()
     assert again.settings == study.settings
+
+
+BAD = [
+    ("export", lambda study, url, at: study.export(None), "path must be the path of a file, got None"),
+    ("history", lambda study, url, at: study.export_history("a\0.jsonl"), "path must be the path of a file"),
+    ("nowhere", lambda study, url, at: study.export(at / "file" / "s.jsonl"), "a file that can be written"),
+    ("rows", lambda study, url, at: study.export_history(at / "file" / "s.jsonl"), "that can be written"),
+    ("load", lambda study, url, at: rb.studies.load(3, storage=url), "path must be the path of a file"),
+    (
+        "backup",
+        lambda study, url, at: rb.studies.backup(None, storage=url),
+        "path must be the path of a fi",
+    ),
+    (
+        "clock",
+        lambda study, url, at: rb.studies.open("s", storage=url, clock=5),
+        "clock must be a function",
+    ),
+    ("timeout", lambda study, url, at: rb.studies.open("s", storage=url, timeout="1"), "timeout must be"),
+    (
+        "never",
+        lambda study, url, at: rb.studies.open("s", storage=url, timeout=float("nan")),
+        "timeout must",
+    ),
+    (
+        "safe",
+        lambda study, url, at: rb.studies.open("s", storage=url, power_safe="no"),
+        "power_safe must be",
+    ),
+    (
+        "policy",
+        lambda study, url, at: rb.studies.open("s", storage=url, policy="crucb"),
+        "policy must be a P",
+    ),
+    (
+        "class",
+        lambda study, url, at: rb.studies.open("s", storage=url, policy=int),
+        "policy must be a Policy",
+    ),
+    (
+        "problem",
+        lambda study, url, at: rb.studies.open("s", storage=url, problem=3),
+        "problem must be a Prob",
+    ),
+    ("unit", lambda study, url, at: rb.studies.Range(0, 1, unit=5), "unit must be a text such as 'ms', got 5"),
+    (
+        "scale",
+        lambda study, url, at: study.set_scale(rb.studies.Range(0, 0.25)),
+        "an outcome in the log must be",
+    ),
+    (
+        "none",
+        lambda study, url, at: study.ask(unavailable=None),
+        "unavailable must be a list of labels, got None",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "message"), [pytest.param(call, message, id=name) for name, call, message in BAD])
+def test_bad_input_of_any_kind_is_an_input_error(tmp_path, call, message):
+    storage = f"sqlite:///{tmp_path}/s.db"
+    (tmp_path / "file").touch()
+    with rb.studies.create("s", rb.problems.TopK(["a", "b"], k=1), storage=storage) as study:
+        study.tell(decision := study.ask(), {decision.super_arm[0]: 0.5})
+        before = len(study.events())
+        with pytest.raises(rb.InputError, match=re.escape(message)):
+            call(study, storage, tmp_path)
+        assert len(study.events()) == before
+
+
+def test_a_unit_is_text_in_messages_too():
+    with pytest.raises(rb.InputError, match=r"in \[0, 1\] \\x1b\[1m, got 'x'"):
+        rb.studies.Range(0, 1, unit="\x1b[1m").value("x")
+
+
+def test_a_backup_may_have_any_name(tmp_path):
+    storage = f"sqlite:///{tmp_path}/s.db"
+    rb.studies.create("s", rb.problems.TopK(["a", "b"], k=1), storage=storage).close()
+    assert rb.studies.backup(tmp_path / "a?b#c%20.db", storage=storage).stat().st_size > 0

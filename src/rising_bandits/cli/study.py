@@ -18,6 +18,7 @@ from rising_bandits.errors import InputError
 if TYPE_CHECKING:
     from rising_bandits.studies import Decision
 
+_LATEST = datetime.max.replace(tzinfo=UTC).timestamp()
 app = typer.Typer(
     no_args_is_help=True,
     help="Make decisions for a live system: ask for a decision, then tell its outcomes.\n\n"
@@ -192,7 +193,8 @@ def _as_dict(decision: Decision, explain: bool) -> dict[str, Any]:
     """A decision as plain data for JSON."""
 
     def time(seconds: float | None) -> str | None:
-        return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat()
+        # Beyond the year 9999 it is as good as never.
+        return None if seconds is None or seconds >= _LATEST else datetime.fromtimestamp(seconds, UTC).isoformat()
 
     data: dict[str, Any] = {
         "id": decision.id,

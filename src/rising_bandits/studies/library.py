@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from rising_bandits import policies
+from rising_bandits import _checks, policies
 from rising_bandits.errors import InputError
 from rising_bandits.policies.policy import Policy
 from rising_bandits.problems.base import Label, Problem
@@ -21,7 +21,7 @@ from rising_bandits.studies.log import snapshot
 from rising_bandits.studies.log.events import Event, check_author
 from rising_bandits.studies.log.fold import Fold
 from rising_bandits.studies.log.log import Log
-from rising_bandits.studies.naming import check_name, check_new_name, class_of, remove
+from rising_bandits.studies.naming import check_name, check_new_name, check_problem, class_of, remove
 from rising_bandits.studies.scales import UNIT, Scale, check_kept
 from rising_bandits.studies.settings import Settings, begin, problem_body
 from rising_bandits.studies.storage.base import Storage
@@ -137,6 +137,7 @@ def create(
     """
     check_new_name(name)
     check_author(author)
+    _checks.boolean("exist_ok", exist_ok)
     policy = policies.recommended(problem, horizon) if policy is None else policy
     if not isinstance(cast(object, policy), Policy):
         raise InputError(f"policy must be a Policy such as HorizonCRUCB(), or None, got {policy!r}")
@@ -249,6 +250,8 @@ def open(  # noqa: A001
     """
     check_name(name)
     check_author(author)
+    check_problem(problem)
+    kind = class_of(policy)
     database = connect(storage, create=False, power_safe=power_safe, timeout=timeout, clock=clock, token=token)
     with _closed_on_error(database):
         with database.read() as reader:
@@ -256,7 +259,6 @@ def open(  # noqa: A001
             known = reader.names()
         if found is None:
             raise _unknown(name, known)
-        kind = class_of(policy)
         study = Study(Log(name, found[0], Settings.from_dict(found[1]), database, kind, problem))
         study.author = author
         _check_class(study, kind)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import secrets
 from pathlib import Path
 
+from rising_bandits import _checks
 from rising_bandits.policies.policy import Policy
 from rising_bandits.problems.base import Problem
 from rising_bandits.studies.log.log import Log
-from rising_bandits.studies.naming import check_new_name, class_of, refuse_known, remove
+from rising_bandits.studies.naming import check_new_name, check_problem, class_of, refuse_known, remove
 from rising_bandits.studies.reports.files import bring, read
 from rising_bandits.studies.storage.places import connect
 from rising_bandits.studies.storage.urls import DEFAULT
@@ -52,7 +53,9 @@ def load(
     InputError
         The file is damaged, or the name exists already. Nothing was written.
     """
-    found, settings, rows = read(Path(path))
+    path = _checks.path("path", path)
+    check_problem(problem)
+    found, settings, rows = read(path)
     name = found if name is None else name
     check_new_name(name)
     kind = class_of(policy)
@@ -66,7 +69,7 @@ def load(
             remove(database, old)
         log = Log(name, number, settings, database, kind, problem)
         try:
-            fold = bring(log, Path(path), rows)
+            fold = bring(log, path, rows)
             with database.write() as writer:
                 refuse_known(writer, name)
                 writer.show_study(number, name)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from rising_bandits.errors import InputError
 from rising_bandits.policies.policy import Policy
+from rising_bandits.problems.base import Problem
 from rising_bandits.studies.storage.base import Storage, Writer
 
 
@@ -39,5 +40,14 @@ def remove(database: Storage, number: int) -> None:
 
 
 def class_of(given: Policy | type[Policy] | None) -> type[Policy] | None:
-    """The class of a policy, or the class that was passed itself."""
-    return type(given) if isinstance(given, Policy) else given
+    """The class of a policy, or the class that was passed itself; refuses anything else."""
+    kind = type(given) if isinstance(given, Policy) else given
+    if kind is not None and not (isinstance(cast(object, kind), type) and issubclass(kind, Policy)):
+        raise InputError(f"policy must be a Policy, its class or None, got {given!r}")
+    return kind
+
+
+def check_problem(problem: Problem | None) -> None:
+    """Refuse what is neither a problem nor None."""
+    if problem is not None and not isinstance(cast(object, problem), Problem):
+        raise InputError(f"problem must be a Problem such as ShortestPath(...), or None, got {problem!r}")

@@ -9,14 +9,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from rising_bandits._files import replacing
+from rising_bandits import _checks
 from rising_bandits._text import shown_text
 from rising_bandits.errors import InputError, StorageError
+from rising_bandits.studies.reports.files import writing
 from rising_bandits.studies.storage.checking import find_faults
 from rising_bandits.studies.storage.databases import DamagedStatementError
 from rising_bandits.studies.storage.schema import HEAD
 from rising_bandits.studies.storage.sql import Storage
-from rising_bandits.studies.storage.urls import DEFAULT, shown
+from rising_bandits.studies.storage.urls import DEFAULT, Address, file_address, shown
 
 _BATCH = 10_000
 """How many events are copied at a time."""
@@ -84,6 +85,11 @@ def check(*, storage: str = DEFAULT) -> Check:
     True
     >>> folder.cleanup()
     """
+    return _check(storage)
+
+
+def _check(storage: str | Address) -> Check:
+    """`check` of a storage by its address."""
     try:
         found = Storage(storage, create=False, look=True)
     except DamagedStatementError as error:
@@ -136,24 +142,21 @@ def backup(path: str | Path, *, storage: str = DEFAULT, overwrite: bool = False)
     ['team']
     >>> study.close(); folder.cleanup()
     """
-    path = Path(path)
+    path = _checks.path("path", path)
     if path.is_dir() or (path.exists() and not overwrite):
         raise InputError(f"path must be a new file, but {str(path)!r} is there; pass another one, or overwrite=True")
     source = Storage(storage, create=False, look=True)
     try:
         if path.exists() and source.file is not None and path.samefile(source.file):
             raise InputError(f"path must not be the storage itself, got {str(path)!r}")
-        try:
-            with replacing(path) as aside:
-                if source.sqlite:
-                    _copy_file(source, aside)
-                else:
-                    _copy_studies(source, aside)
-                found = check(storage=f"sqlite:///{aside.resolve()}")
-                if not found.whole:
-                    raise StorageError(f"{source.place} is damaged, so no backup was written: {found.faults[0]}")
-        except OSError as error:
-            raise InputError(f"path must be a file that can be written, got {str(path)!r} ({error})") from None
+        with writing(path) as aside:
+            if source.sqlite:
+                _copy_file(source, aside)
+            else:
+                _copy_studies(source, aside)
+            found = _check(file_address(aside))
+            if not found.whole:
+                raise StorageError(f"{source.place} is damaged, so no backup was written: {found.faults[0]}")
     finally:
         source.close()
     return path
@@ -172,7 +175,7 @@ def _copy_file(source: Storage, path: Path) -> None:
 
 def _copy_studies(source: Storage, path: Path) -> None:
     """Copy the studies of any storage to a new SQLite file."""
-    target = Storage(f"sqlite:///{path.resolve()}")
+    target = Storage(file_address(path))
     try:
         with source.read() as reader:
             for name in reader.names():

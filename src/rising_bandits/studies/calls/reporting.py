@@ -337,8 +337,13 @@ class Reporting(Calls):
         -------
         pathlib.Path
             The file that was written.
+
+        Raises
+        ------
+        InputError
+            The file cannot be written, or its suffix is another one.
         """
-        return export(self._log, Path(path))
+        return export(self._log, _checks.path("path", path))
 
     def export_history(self, path: str | Path) -> Path:
         """Write the rows of `history` to a file, for analysis or for `import_plays` of another study.
@@ -352,5 +357,10 @@ class Reporting(Calls):
         -------
         pathlib.Path
             The file that was written.
+
+        Raises
+        ------
+        InputError
+            The file cannot be written, or its suffix is another one.
         """
-        return export_history(self._log, Path(path))
+        return export_history(self._log, _checks.path("path", path))

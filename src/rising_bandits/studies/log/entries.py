@@ -98,7 +98,7 @@ class Entry:
             self.control = revalued(self.control, scale)
         elif self.values is not None:
             raw = {key: outcome for told in self.told for key, outcome in told.items()}
-            self.values = {key: scale.value(raw[key])[1] for key in self.values}
+            self.values = {key: scale.value(raw[key], "an outcome in the log")[1] for key in self.values}
             self._feedback = None
 
     def super_arm(self, known: Arms, since: int) -> Ints | None:

@@ -141,7 +141,7 @@ def revalued(event: Event, scale: Scale) -> Event:
     """
 
     def again(raw: Any) -> Any:
-        return [again(part) for part in raw] if isinstance(raw, list) else scale.value(raw)[1]
+        return [again(part) for part in raw] if isinstance(raw, list) else scale.value(raw, "an outcome in the log")[1]
 
     if "raw" not in event.body:
         return event

@@ -46,7 +46,7 @@ def export(log: Log, path: Path) -> Path:
     with log.look() as (fold, reader):
         events = reader.later(log.number, 0)
         rows = (_row(event, fold.labels) for event in events)
-        with replacing(path) as aside:
+        with writing(path) as aside:
             write(aside, header, rows)
     return path
 
@@ -60,15 +60,26 @@ def export_history(log: Log, path: Path) -> Path:
     if suffix == ".parquet":
         # A column of Parquet has one type, and metadata may have any.
         table["metadata"] = [json.dumps(said) for said in table["metadata"]]
-    with replacing(path) as aside:
+    with writing(path) as aside:
         if suffix == ".parquet":
             table.to_parquet(aside, index=False)
         else:
             # Not with `to_json` of pandas, which would round the outcomes.
             plain = table.astype(object).where(table.notna(), None)
-            with aside.open("w") as handle:
+            with aside.open("w", encoding="utf-8") as handle:
                 handle.writelines(json.dumps(row, default=str) + "\n" for row in plain.to_dict("records"))
     return path
+
+
+@contextlib.contextmanager
+def writing(path: Path) -> Iterator[Path]:
+    """As `replacing`. A file that cannot be written is an `InputError`."""
+    try:
+        with replacing(path) as aside:
+            yield aside
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise InputError(f"path must be a file that can be written, got {str(path)!r} ({why})") from None
 
 
 def written_labels(labels: Sequence[Label]) -> dict[Label, Label]:
@@ -249,7 +260,7 @@ def _row(event: Event, labels: list[Any]) -> dict[str, Any]:
 
 def _write_lines(path: Path, header: dict[str, Any], rows: Iterator[dict[str, Any]]) -> None:
     """Write JSON lines; the first line is the header."""
-    with path.open("w") as handle:
+    with path.open("w", encoding="utf-8") as handle:
         handle.write(json.dumps({_KEY: header}) + "\n")
         handle.writelines(json.dumps(row) + "\n" for row in rows)
 
@@ -258,11 +269,11 @@ def _read_lines(path: Path) -> tuple[dict[str, Any], Iterator[Any]]:
     """The inverse of `_write_lines`; rows are still text."""
 
     def lines() -> Iterator[str]:
-        with path.open() as handle:
+        with path.open(encoding="utf-8") as handle:
             next(handle)
             yield from handle
 
-    with path.open() as handle:
+    with path.open(encoding="utf-8") as handle:
         header = json.loads(handle.readline())[_KEY]
     return header, lines()
 

@@ -9,6 +9,7 @@ from dataclasses import fields
 from typing import Any, cast
 
 from rising_bandits import _checks
+from rising_bandits._text import shown_text
 from rising_bandits.errors import InputError
 
 
@@ -61,11 +62,11 @@ class Scale(ABC):
         low, high = self.domain
         if type(outcome) is float and low <= outcome <= high < math.inf:
             return outcome, min(max(self._to(outcome), 0.0), 1.0)
+        unit = f" {shown_text(self.unit)}" if self.unit else ""
         if self.clip:
-            raw = _checks.number(what, outcome, wanted=f"a finite number{f' of {self.unit}' if self.unit else ''}")
+            raw = _checks.number(what, outcome, wanted=f"a finite number{f' of{unit}' if unit else ''}")
             return raw, min(max(self._to(min(max(raw, low), high)), 0.0), 1.0)
         interval = f"[{low:g}, {high:g}]" if math.isfinite(high) else f"of at least {low:g}"
-        unit = f" {self.unit}" if self.unit else ""
         raw = _checks.number(
             what, outcome, low=low, high=high, wanted=f"a number {'in ' * (interval[0] == '[')}{interval}{unit}"
         )
@@ -151,7 +152,8 @@ class Scale(ABC):
         return f"{type(self).__name__}({', '.join(f'{name}={part!r}' for name, part in self._arguments().items())})"
 
 
-def check_clip(scale: Scale) -> None:
-    """Refuse a ``clip`` that is not a boolean."""
-    if not isinstance(cast(object, scale.clip), bool):
-        raise InputError(f"clip must be True or False, got {scale.clip!r}")
+def check_form(scale: Scale) -> None:
+    """Refuse a ``clip`` that is not a boolean, and a unit that is not text."""
+    _checks.boolean("clip", scale.clip)
+    if not isinstance(cast(object, scale.unit), str):
+        raise InputError(f"unit must be a text such as 'ms', got {scale.unit!r}")

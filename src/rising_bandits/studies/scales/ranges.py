@@ -9,7 +9,7 @@ from typing import Any
 
 from rising_bandits import _checks
 from rising_bandits.errors import InputError
-from rising_bandits.studies.scales.base import Scale, check_clip
+from rising_bandits.studies.scales.base import Scale, check_form
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,7 +38,7 @@ class Range(Scale):
     clip: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        check_clip(self)
+        check_form(self)
         low, high = _checks.number("low", self.low), _checks.number("high", self.high)
         if not low < high or not math.isfinite(high - low):
             raise InputError(f"high must be larger than low, and their difference finite, got low={low}, high={high}")
@@ -98,7 +98,7 @@ class Log(Scale):
     clip: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        check_clip(self)
+        check_form(self)
         low = _checks.number("low", self.low, low=0.0, open_low=True)
         high = _checks.number("high", self.high, low=0.0, open_low=True)
         if not low < high:

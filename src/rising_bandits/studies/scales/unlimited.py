@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 
 from rising_bandits import _checks
-from rising_bandits.studies.scales.base import Scale, check_clip
+from rising_bandits.studies.scales.base import Scale, check_form
 
 
 @dataclass(frozen=True, repr=False)
@@ -19,7 +19,7 @@ class _Halved(Scale):
     clip: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        check_clip(self)
+        check_form(self)
         object.__setattr__(self, "half", _checks.number("half", self.half, low=0.0, open_low=True))
 
     @property
@@ -102,7 +102,7 @@ class Reciprocal(Scale):
     clip: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        check_clip(self)
+        check_form(self)
         object.__setattr__(self, "best", _checks.number("best", self.best, low=0.0, open_low=True))
 
     @property

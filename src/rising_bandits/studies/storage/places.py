@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from rising_bandits import _checks
 from rising_bandits.errors import InputError
 from rising_bandits.studies.storage.base import Storage
 
@@ -21,6 +22,10 @@ def connect(
     """The storage at an address: a service if it begins with http, else a database."""
     from rising_bandits.studies.storage import remote, sql
 
+    _checks.number("timeout", timeout, low=0.0)
+    _checks.boolean("power_safe", power_safe)
+    if clock is not None and not callable(clock):
+        raise InputError(f"clock must be a function that returns the time in seconds since 1970, got {clock!r}")
     if isinstance(storage, str) and storage.partition("://")[0].lower() in ("http", "https"):
         if clock is not None:
             raise InputError("clock must be None for a storage behind a service, which has its own clock")

@@ -28,7 +28,7 @@ from rising_bandits.studies.storage.databases import (
 )
 from rising_bandits.studies.storage.schema import HEAD
 from rising_bandits.studies.storage.transactions import Reader, Writer
-from rising_bandits.studies.storage.urls import parse, shown
+from rising_bandits.studies.storage.urls import Address, parse, shown
 
 
 class Storage:
@@ -37,7 +37,7 @@ class Storage:
     Parameters
     ----------
     storage
-        The URL of the database.
+        The URL of the database, or its address.
     create
         False refuses a SQLite file that does not exist, and makes no tables where there are none.
     look
@@ -52,7 +52,7 @@ class Storage:
 
     def __init__(
         self,
-        storage: str,
+        storage: str | Address,
         *,
         create: bool = True,
         look: bool = False,
@@ -60,7 +60,7 @@ class Storage:
         timeout: float = 30.0,
         clock: Callable[[], float] | None = None,
     ) -> None:
-        self.url = parse(storage)
+        self.url = storage if isinstance(storage, Address) else parse(storage)
         self.timeout, self.clock = timeout, clock
         self.place = shown(self.url)
         """The address as messages show it."""

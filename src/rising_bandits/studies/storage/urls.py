@@ -153,6 +153,12 @@ def parse(storage: str) -> Address:
     )
 
 
+def file_address(path: Path) -> Address:
+    """The address of a SQLite file. Unlike in a text, its name may hold a question mark."""
+    found = str(path.resolve())
+    return Address(True, f"sqlite:///{found}", found, (), "")
+
+
 def _options(query: str) -> tuple[tuple[str, str], ...]:
     """The options behind the question mark of an address."""
     parts = [part.partition("=") for part in query.split("&") if part]
