@@ -87,7 +87,8 @@ def show(
             expiry = "decisions never expire"
             if settings.expires is not None:
                 expiry = f"decisions expire after {settings.expires:g} s"
-            clipped = f", {sum(facts['clipped'].values())} outcomes clipped" if facts["clipped"] else ""
+            count = sum(facts["clipped"].values())
+            clipped = f", {count} outcome{'' if count == 1 else 's'} clipped" if count else ""
             out.print(f"{settings.scale!r}, {horizon}, {expiry}{clipped}", soft_wrap=True)
             for said in [*noticed, *([] if doubt is None else [doubt])]:
                 out.print(f"note: {said}", soft_wrap=True)

@@ -102,7 +102,8 @@ class Telling(Calls):
         """Log that outcomes were clipped: the first, and then each time that their number has one more digit."""
         now = fold.clipped.total() if fold.clipped else 0
         if now > before and (before == 0 or len(str(now)) > len(str(before))):
-            _LOGGER.warning("study %r: the scale has clipped %d outcomes; see Study.clipped()", self.name, now)
+            many = "outcome" if now == 1 else "outcomes"
+            _LOGGER.warning("study %r: the scale has clipped %d %s; see Study.clipped()", self.name, now, many)
 
 
 def _pairs(reports: Any) -> list[tuple[Any, Any]]:
