@@ -25,7 +25,7 @@ function Compare({ task, policies }) {
     {problem && <p class="bad" role="alert">{problem}</p>}
     {found && <>
       <div class="scroll" tabIndex={0} role="group" aria-label="Comparison"><table><thead><tr><th>policy</th><th>difference of regret</th><th>low</th><th>high</th><th>p</th><th>seeds</th></tr></thead><tbody>
-        {found.rows.map((row) => <tr key={`${row.task} ${row.policy}`}><td><Name text={row.policy} />{row.task !== task && <> on <Name text={row.task} /></>}</td><td>{number(row.difference, 5)}</td><td>{number(row.low, 5)}</td><td>{number(row.high, 5)}</td><td>{row.p !== null && row.p < 0.001 ? "< 0.001" : number(row.p, 2)}</td><td>{row.pairs}</td></tr>)}
+        {found.rows.map((row) => <tr key={`${row.task} ${row.policy}`}><td><Name text={row.policy} />{row.task !== task && <> on <Name text={row.task} /></>}</td><td>{number(row.difference)}</td><td>{number(row.low)}</td><td>{number(row.high)}</td><td>{row.p !== null && row.p < 0.001 ? "< 0.001" : number(row.p, 2)}</td><td>{row.pairs}</td></tr>)}
       </tbody></table></div>
       <p class="faint small">Negative: less regret than <Name text={found.baseline} />. Low and high: a 95% t-interval of the paired differences. p: of the paired t-test, corrected by Holm for all rows.</p>
       {found.notes.map((note) => <p class="faint small" key={note}><Name text={note} /></p>)}

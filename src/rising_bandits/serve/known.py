@@ -11,6 +11,7 @@ from typing import Any
 from rising_bandits.errors import InputError, StudyGoneError
 from rising_bandits.serve.tokens import Grant
 from rising_bandits.studies.log.checking import check, check_first
+from rising_bandits.studies.log.code import CodeMissingError
 from rising_bandits.studies.log.events import Event
 from rising_bandits.studies.log.fold import Fold
 from rising_bandits.studies.log.log import Log
@@ -68,10 +69,8 @@ class Known:
                 events = events[1:]
             else:
                 fold = log.follow(transaction)
-        except InputError as error:
-            if "must be passed" in str(error):
-                return None
-            raise
+        except CodeMissingError:
+            return None
         self._logs[number] = log
         while len(self._logs) > _LOGS:
             del self._logs[next(iter(self._logs))]

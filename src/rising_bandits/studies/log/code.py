@@ -14,6 +14,10 @@ _PROBLEMS_KEPT = 4
 """How many problems are cached."""
 
 
+class CodeMissingError(InputError):
+    """A study needs a class or a problem with code of the user's own, and it was not passed."""
+
+
 class Code:
     """The classes and problems of a study, by what its log says about them.
 
@@ -37,7 +41,7 @@ class Code:
         if name not in built_in and self.policy is not None:
             raise InputError(f"policy must be a {name}, which the study has now, got {self.policy.__name__}")
         if name not in built_in:
-            raise InputError(
+            raise CodeMissingError(
                 f"policy must be passed to open this study, whose policy is your own class {name}: "
                 f"open(..., policy={name})"
             )
@@ -59,7 +63,7 @@ class Code:
                 problem = Problem.from_spec(body["spec"])
             elif self.problem is None or list(self.problem.labels) != [_label(label) for label in body["labels"]]:
                 arms = ", ".join(repr(_label(label)) for label in body["labels"][:6])
-                raise InputError(
+                raise CodeMissingError(
                     "problem must be passed to open this study, because it contains your own code: "
                     f"open(..., problem=...) with the arms {arms}{', ...' if len(body['labels']) > 6 else ''}"
                 )
