@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
-import shlex
+import shutil
+import subprocess
 import tomllib
 import urllib.error
 from pathlib import Path
@@ -65,11 +67,16 @@ def test_the_health_check_passes_while_the_service_is_ready_and_fails_afterwards
         exec(code, {})
 
 
-def test_the_compose_file_asks_for_what_must_be_set():
+@pytest.mark.skipif(not shutil.which("openssl"), reason="there is no openssl")
+def test_the_compose_file_asks_for_what_must_be_set(tmp_path):
     assert set(re.findall(r"\$\{(\w+):\?", COMPOSE)) == {"RISING_TOKEN", "POSTGRES_PASSWORD"}
     line = (ROOT / "docs" / "guide" / "service.md").read_text(encoding="utf-8")
-    (shown,) = re.findall(r"^    (RISING_TOKEN=.* compose up)$", line, re.MULTILINE)
-    assert {word.partition("=")[0] for word in shlex.split(shown) if "=" in word} >= {
-        "RISING_TOKEN",
-        "POSTGRES_PASSWORD",
-    }
+    (shown,) = re.findall(r"^    (\(umask 077; .* > \.env\))$", line, re.MULTILINE)
+    subprocess.run(["bash", "-ec", shown], cwd=tmp_path, check=True)
+    made = dict(entry.split("=", 1) for entry in (tmp_path / ".env").read_text().splitlines())
+    assert set(made) == {"RISING_TOKEN", "POSTGRES_PASSWORD"}
+    # The password becomes a part of an address as it is.
+    assert made["POSTGRES_PASSWORD"].isalnum()
+    assert Tokens(made["RISING_TOKEN"]).needed
+    if os.name == "posix":
+        assert (tmp_path / ".env").stat().st_mode & 0o077 == 0

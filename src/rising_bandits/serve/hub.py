@@ -136,10 +136,15 @@ class Hub:
 
     async def delete(self, name: str) -> None:
         """Delete a study."""
+        if await self.run(self._number, name) is None:
+            raise unknown("study", name)
         try:
             await self.run(lambda: studies.delete(name, storage=self.url))
         except InputError:
-            raise unknown("study", name) from None
+            # Another service may have deleted it meanwhile.
+            if await self.run(self._number, name) is None:
+                raise unknown("study", name) from None
+            raise
         self.forget(name)
 
     # -- lifetime

@@ -26,7 +26,10 @@ class Metrics:
         self.expired = Gauge("rising_expired_decisions", "Decisions that expired untold", ["study"], **options)
         self.rounds = Gauge("rising_rounds", "Rounds learnt", ["study"], **options)
         self.reward = Gauge(
-            "rising_recent_reward", "Mean reward, on the scale from 0 to 1, of the newest tells", ["study"], **options
+            "rising_recent_reward",
+            "Mean reward of the newest decisions of the policy; outcomes count from 0 to 1",
+            ["study"],
+            **options,
         )
         self.regret = Gauge(
             "rising_regret_proxy",

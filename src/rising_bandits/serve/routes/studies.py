@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from rising_bandits import policies, studies
+from rising_bandits.errors import InputError
 from rising_bandits.policies.catalogue import describe
 from rising_bandits.serve import schemas
 from rising_bandits.serve.labels import Texts
@@ -91,12 +92,14 @@ async def create(call: Call) -> Any:
             name: getattr(wanted, name) for name in ("horizon", "expires", "reorder", "seed", "exist_ok")
         } | {"author": call.author}
         policy = policies.recommended(problem, wanted.horizon) if wanted.policy is None else wanted.policy.make()
-        if not wanted.exist_ok and wanted.name in call.hub.names_now():
-            raise Refused(409, f"there is a study {wanted.name!r} already")
         scale = None if wanted.scale is None else wanted.scale.make()
-        studies.create(
-            wanted.name, problem, policy, storage=call.hub.url, scale=scale, power_safe=call.hub.power_safe, **options
-        ).close()
+        where: dict[str, Any] = {"storage": call.hub.url, "power_safe": call.hub.power_safe}
+        try:
+            studies.create(wanted.name, problem, policy, scale=scale, **where, **options).close()
+        except InputError:
+            if not wanted.exist_ok and wanted.name in call.hub.names_now():
+                raise Refused(409, f"there is a study {wanted.name!r} already") from None
+            raise
 
     await call.hub.run(work)
     return await call.hub.read(wanted.name, summary)
