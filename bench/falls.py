@@ -78,8 +78,8 @@ def steady(rng: np.random.Generator, plays: int) -> dict[str, Floats]:
 
 def alarms(seeds: range) -> None:
     """Print how soon falls are noticed, and how often arms that do not fall are accused."""
-    for before in (64, 200, 1000):
-        print(f"\nplays until a fall after {before} plays is noticed\n")
+    for before, shape in ((64, "flat"), (200, "flat"), (1000, "flat"), (1000, "rising")):
+        print(f"\nplays until a fall after {before} {shape} plays is noticed\n")
         print("| noise | " + " | ".join(f"by {drop}" for drop in DROPS_BY) + " |\n|---|" + "---|" * len(DROPS_BY))
         for noise in NOISES:
             cells = []
@@ -87,7 +87,9 @@ def alarms(seeds: range) -> None:
                 found = []
                 for seed in seeds:
                     normal = np.random.default_rng(seed).normal(size=before + MOST)
-                    means = np.where(np.arange(before + MOST) < before, 0.8, 0.8 - drop)
+                    plays = np.arange(before + MOST)
+                    means = 0.8 - drop * (plays >= before)
+                    means -= 0.7 * np.exp(-plays / 200) * (shape == "rising")
                     play = noticed(means + noise * normal)
                     found.append(MOST if play is None else play - before)
                 middle = int(np.median(found))

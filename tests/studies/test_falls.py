@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import rising_bandits as rb
 from rising_bandits.cli.app import app
 from rising_bandits.studies.log.entries import Entry
-from rising_bandits.studies.log.watch import BLOCK, MOST, Watch
+from rising_bandits.studies.log.watch import BLOCK, MOST, RECENT, Watch
 from rising_bandits.theory.falls import fall
 from rising_bandits.theory.noise import Steps, contradiction
 
@@ -65,9 +65,10 @@ def test_blocks_are_the_test_on_the_outcomes_themselves(before, after, seed):
     for whole in range(BLOCK, len(outcomes) + 1, BLOCK):
         known = np.array(outcomes[:whole])
         parts = np.split(known, range(size, whole, size))
-        newest, far = parts[-1], known.mean() - parts[-1].mean()
-        full = len(newest) == size
-        if far > 1e-9 and (full or (seen is None and len(newest) * far**2 >= 9 * known.var())):
+        full = len(parts[-1]) == size
+        recent, newest = np.concatenate(parts[-RECENT - (not full) :]), parts[-1].mean()
+        far = len(parts[-1]) * (recent.mean() - newest) ** 2 >= 9 * recent.var() - 1e-12 and newest <= recent.mean()
+        if max(known.mean(), recent.mean()) - newest > 1e-9 and (full or (seen is None and far)):
             means, squares = [part.mean() for part in parts], [(part**2).mean() for part in parts]
             ends = (known.min(), known.max())
             seen = fall(means, counts=[*map(len, parts)], squares=squares, ends=ends, arms=3) or seen

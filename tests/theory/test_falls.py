@@ -126,6 +126,20 @@ def test_small_falls_of_precise_outcomes_are_found_soon(noise, drop):
         assert fall(groups.mean(axis=1), arms=10, **known).since == 201
 
 
+def test_a_fall_is_found_in_an_arm_that_has_risen_far_above_its_old_mean():
+    for seed in range(10):
+        rng, plays = np.random.default_rng(seed), np.arange(1120)
+        outcomes = 0.8 - 0.7 * np.exp(-plays / 200) - 0.05 * (plays >= 1000) + 0.01 * rng.normal(size=1120)
+        assert fall(outcomes[:1000], arms=10) is None
+        seen = fall(outcomes, arms=10)
+        assert seen is not None
+        # The mean after the fall is above that of all plays before it, but not above that of the window.
+        assert outcomes[1000:].mean() > outcomes[:1000].mean()
+        assert abs(seen.since - 1001) <= 5
+        assert seen.before > seen.after
+        assert seen.before == pytest.approx(outcomes[seen.first - 1 : seen.since - 1].mean())
+
+
 _NEVER = {
     "zeros and ones": lambda rng, plays: rng.random(plays.size) < rng.random(),
     "rare failures": lambda rng, plays: rng.random(plays.size) > 10 ** rng.uniform(-3, -1),

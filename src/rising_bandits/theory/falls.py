@@ -33,10 +33,13 @@ the present order is less of a fall than most others. So the chance of the means
     s\,\mathrm{kl}\Big(\frac{\hat\mu_{1:s}-a}{b-a}, \frac{m-a}{b-a}\Big), \quad
     \frac{s\,v}{(b-m)^2}\, h\Big(\frac{(b-m)(\hat\mu_{1:s}-m)}{v}\Big)
 
-(Hoeffding 1963, Theorem 4, with the bounds of Chernoff and Bennett), and for the same two of the later outcomes. A fall
-is reported if :math:`e^{-E}` of the largest is at most the right side above. The bound holds for independent outcomes
-that rise in distribution: for every level, the chance of an outcome above it does not fall. Outcomes of 0 and 1 with
-rising means do, and so does a rising curve with noise of one size. The unit of the outcomes does not matter.
+(Hoeffding 1963, Theorem 4, with the bounds of Chernoff and Bennett), and for the same two of the later outcomes. An
+arm that rose and then fell need not be below its old mean. So the test is also made on the later half of the
+outcomes, on the later half of these, and so on: on at most :math:`\log_2 n` windows besides. A fall is reported if
+:math:`2e^{-E}` of the largest, for a window times :math:`\log_2 n`, is at most the right side above. The bound holds
+for independent outcomes that rise in distribution: for every level, the chance of an outcome above it does not fall.
+Outcomes of 0 and 1 with rising means do, and so does a rising curve with noise of one size. The unit of the outcomes
+does not matter.
 
 Other arms are protected by what is asked besides. The fall is at least `SMALLEST`. Its square is more than :math:`2E`
 times what the variances on both sides of the cut explain, and also what the changes between neighbouring groups of
@@ -88,6 +91,8 @@ class Fall:
     """The mean outcome since the fall."""
     chance: float
     """A bound on the chance to see this, ever and for any arm, if no arm falls."""
+    first: int = 1
+    """The first play that was looked at, from 1. The mean before the fall is that from this play on."""
 
 
 def _divergence(p: Floats, q: float) -> Floats:
@@ -144,8 +149,28 @@ def _drawn(count: Floats, mean: Floats, whole: float, ends: tuple[float, float],
     return np.asarray(count * np.maximum(levels, variance / far**2 * ((1.0 + u) * np.log1p(u) - u)))
 
 
-def _by_order(cuts: _Cuts, squares: Floats, ends: tuple[float, float]) -> tuple[float, int]:
-    """The logarithm of the bound of the test by order, and its cut."""
+def _windows(groups: int) -> list[int]:
+    """The group with which each window begins: all groups, their later half, the half of that, and so on."""
+    sizes = [groups]
+    while (half := (sizes[-1] + 1) // 2) >= _GROUPS:
+        sizes.append(half)
+    return [groups - size for size in sizes]
+
+
+def _by_order(
+    means: Floats, squares: Floats, sizes: Floats, ends: tuple[float, float]
+) -> tuple[float, tuple[int, int, _Cuts]]:
+    """The logarithm of the bound of the test by order; and the window, the cut in it, and the cuts of the window."""
+    found = []
+    for begin in _windows(means.size):
+        cuts = _Cuts.of(means[begin:], sizes[begin:])
+        logarithm, cut = _in_window(cuts, squares[begin:], ends)
+        found.append((logarithm + math.log(2.0 * math.log2(float(sizes.sum())) if begin else 2.0), (begin, cut, cuts)))
+    return min(found, key=lambda one: one[0])
+
+
+def _in_window(cuts: _Cuts, squares: Floats, ends: tuple[float, float]) -> tuple[float, int]:
+    """The logarithm of the bound of the test by order on some outcomes, and its cut."""
     low, high = ends
     sums = np.cumsum(squares * cuts.sizes)
     variance = float(sums[-1]) / float(cuts.sizes.sum()) - cuts.mean**2
@@ -245,24 +270,30 @@ def fall(
     if sizes.shape != values.shape or sizes.dtype.kind != "i" or not (sizes >= 1).all():
         raise InputError(f"counts must be a list of integers of at least 1, one for each mean, got {counts!r:.80}")
     n = int(sizes.sum())
-    cuts = _Cuts.of(values, sizes.astype(np.float64))
-    found = [_by_levels(cuts)]
+    lengths = sizes.astype(np.float64)
+    cuts = _Cuts.of(values, lengths)
+    logarithm, cut = _by_levels(cuts)
+    first = 0
     if counts is None:
-        means, powers, lengths = _grouped(values)
-        logarithm, group = _by_order(_Cuts.of(means, lengths), powers, (float(values.min()), float(values.max())))
-        found.append((logarithm, _sharpest(cuts, group)))
+        means, powers, groups = _grouped(values)
+        other, (begin, group, _) = _by_order(means, powers, groups, (float(values.min()), float(values.max())))
+        if other < logarithm:
+            logarithm, first = other, begin * GROUP
+            cuts = _Cuts.of(values[first:], lengths[first:])
+            cut = _sharpest(cuts, group)
     elif squares is not None:
         powers = _numbers("squares", squares)
         if powers.shape != values.shape or ends is None or not 0.0 <= ends[0] <= ends[1] <= 1.0:
             raise InputError("squares must be one for each mean, with the smallest and the largest outcome as ends")
-        found.append(_by_order(cuts, powers, ends))
-    logarithm, cut = min(found)
+        other, (begin, group, window) = _by_order(values, powers, lengths, ends)
+        if other < logarithm:
+            logarithm, first, cuts, cut = other, int(sizes[:begin].sum()), window, group
     spent = math.log(2.0 * arms * _SERIES) + 2.5 * math.log(n)
     chance = math.exp(min(0.0, logarithm + spent))
     if chance > false_alarm:
         return None
     before, after = float(cuts.before[cut].round(12)), float(cuts.after[cut].round(12))
-    return Fall(int(cuts.early[cut]) + 1, n, before, after, chance)
+    return Fall(first + int(cuts.early[cut]) + 1, n, before, after, chance, first + 1)
 
 
 def _numbers(name: str, given: Sequence[float] | Floats) -> Floats:

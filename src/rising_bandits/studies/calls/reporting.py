@@ -25,13 +25,13 @@ from rising_bandits.studies.reports.explanation import Explanation, Reason
 from rising_bandits.studies.reports.files import export, export_history
 from rising_bandits.studies.reports.history import history
 from rising_bandits.studies.reports.replay import Replay, replay
-from rising_bandits.theory.falls import FALSE_ALARM, fall
+from rising_bandits.theory.falls import FALSE_ALARM, Fall, fall
 from rising_bandits.theory.noise import Contradiction
 
 
-def _parts(since: int) -> tuple[slice, slice]:
-    """The plays before a fall and since."""
-    return slice(None, since - 1), slice(since - 1, None)
+def _parts(found: Fall) -> tuple[slice, slice]:
+    """The plays before a fall, as far as they were looked at, and since."""
+    return slice(found.first - 1, found.since - 1), slice(found.since - 1, None)
 
 
 class Reporting(Calls):
@@ -122,7 +122,7 @@ class Reporting(Calls):
             if label in labels:
                 seen = fall(rows["value"].to_numpy(), arms=len(labels), false_alarm=false_alarm)
                 if seen is not None:
-                    before, after = (float(rows["outcome"].iloc[part].mean()) for part in _parts(seen.since))
+                    before, after = (float(rows["outcome"].iloc[part].mean()) for part in _parts(seen))
                     found.append(Change(label, seen.since, seen.plays, before, after, seen.chance, scale.unit))
         return sorted(found, key=lambda change: change.chance)
 

@@ -215,7 +215,7 @@ class Setting(Calls):
             # The policy was set after the setting.
             return False
         if found:
-            turn.add("reset", {"arms": list(found), "fell": [list(astuple(fall)) for fall in found.values()]})
+            turn.add("reset", {"arms": list(found), "fell": [list(astuple(fall)[:5]) for fall in found.values()]})
         return bool(found)
 
     def _say_reset(self, turn: Turn) -> None:

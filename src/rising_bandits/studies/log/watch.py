@@ -33,8 +33,10 @@ MOST = 32
 """The most blocks of an arm."""
 RESETS_KEPT = 20
 """How many resets that the study made by itself are remembered."""
+RECENT = 8
+"""How many of the newest blocks are the recent ones."""
 _FAR = 9.0
-"""A newest block that is not full is far below the mean of all if it is lower by the root of so many variances."""
+"""A block that is not full is far below a mean if the square of the distance is so many variances of its own mean."""
 _LOWER = 1e-9
 """A newest block that is lower than the mean by less is not lower: it may be a rounding error."""
 
@@ -87,18 +89,17 @@ class Blocks:
     def fall(self, arms: int) -> Fall | None:
         """The fall that the outcomes show, if they do; ``arms`` is the number of arms that are tested.
 
-        It is only looked for if the newest block is lower than the mean of all, as after a fall; far lower, if the
-        block is not full.
+        It is only looked for if the newest block is lower than the mean of all or of the recent blocks, as after a
+        fall; far lower than the recent ones, if it is not full.
         """
-        newest, total = (self.count, self.total) if self.count else (self.size, self.sums[-1])
-        plays = len(self.sums) * self.size + self.count
-        mean = (math.fsum(self.sums) + self.total) / plays
-        lower = mean - total / newest
-        if lower <= _LOWER:
+        newest = self.total / self.count if self.count else self.sums[-1] / self.size
+        whole, recent = self._mean(len(self.sums)), self._mean(RECENT)
+        if max(whole, recent) - newest <= _LOWER:
             return None
         if self.count:
-            variance = (math.fsum(self.squares) + self.square) / plays - mean * mean
-            if newest * lower * lower < _FAR * variance:
+            plays = min(RECENT, len(self.sums)) * self.size + self.count
+            variance = (math.fsum(self.squares[-RECENT:]) + self.square) / plays - recent * recent
+            if newest > recent or self.count * (recent - newest) ** 2 < _FAR * variance:
                 return None
         sizes, sums, squares = [self.size] * len(self.sums), self.sums, self.squares
         if self.count:
@@ -107,6 +108,11 @@ class Blocks:
             [min(1.0, part / size) for part, size in zip(of, sizes, strict=True)] for of in (sums, squares)
         )
         return fall(means, counts=sizes, squares=powers, ends=(self.low, self.high), arms=arms)
+
+    def _mean(self, blocks: int) -> float:
+        """The mean of the newest full blocks and of the one that is not full."""
+        blocks = min(blocks, len(self.sums))
+        return (math.fsum(self.sums[len(self.sums) - blocks :]) + self.total) / (blocks * self.size + self.count)
 
     def halve(self) -> None:
         """Make one block of each two if there are too many."""
