@@ -12,7 +12,7 @@ from service_kit import MAIN, PROBLEM, make, outcomes, problem_of
 
 import rising_bandits as rb
 from rising_bandits.errors import InputError
-from rising_bandits.serve import Limits, Tokens, make_app
+from rising_bandits.serve import Limits, Tokens, forms, make_app
 
 
 def test_the_contract_of_ask_and_tell(storage, client):
@@ -425,3 +425,35 @@ def test_decisions_made_elsewhere_are_recorded_and_compared(storage, client):
 def test_an_application_of_what_is_no_database_is_refused_when_it_is_made():
     with pytest.raises(InputError, match="storage must be a URL"):
         make_app("mysql://host/database")
+
+
+def test_problems_that_take_long_to_make_hold_up_nobody_else(storage, client, monkeypatch):
+    make(storage).close()
+    made, go = threading.Event(), threading.Event()
+    plain = forms.ProblemChoice.make
+
+    def slowly(choice):
+        made.set()
+        go.wait()
+        return plain(choice)
+
+    monkeypatch.setattr(forms.ProblemChoice, "make", slowly)
+    answers = []
+
+    def create(name):
+        body = {"name": name, "problem": {"sets": {"arms": ["a", "b"], "k": 1}}}
+        answers.append(client.post("/v1/studies", json=body).status_code)
+
+    threads = [threading.Thread(target=create, args=(f"new {number}",)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    made.wait()
+    try:
+        assert client.get("/readyz").status_code == 200
+        assert client.get("/v1/studies/routes/glance").status_code == 200
+        assert client.post("/v1/studies/routes/ask", json={}).json()["id"] == 1
+    finally:
+        go.set()
+        for thread in threads:
+            thread.join()
+    assert answers == [200] * 6

@@ -45,6 +45,9 @@ class Hub:
         self._storage = Storage(storage, power_safe=power_safe)
         self._writers = ThreadPoolExecutor(WRITERS, thread_name_prefix="rising-write")
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="rising-read")
+        # A problem can take long to make, and a probe must not wait for reports.
+        self._maker = ThreadPoolExecutor(1, thread_name_prefix="rising-make")
+        self._probe = ThreadPoolExecutor(1, thread_name_prefix="rising-probe")
         self._desks: OrderedDict[str, Desk] = OrderedDict()
 
     # -- studies
@@ -52,6 +55,10 @@ class Hub:
     async def run(self, work: Callable[..., T], *given: Any) -> T:
         """Run a function that waits for a database or computes for long, in a thread."""
         return await asyncio.get_running_loop().run_in_executor(self._readers, work, *given)
+
+    async def make(self, work: Callable[[], T]) -> T:
+        """Run a function that makes a study, in a thread of its own: one after the other."""
+        return await asyncio.get_running_loop().run_in_executor(self._maker, work)
 
     def names_now(self) -> list[str]:
         """The names of the studies. Waits for the database."""
@@ -149,15 +156,17 @@ class Hub:
 
     # -- lifetime
 
-    def ready(self) -> None:
-        """Raise if the database cannot be read or the service is about to end. Waits for the database."""
+    async def ready(self) -> None:
+        """Raise if the database cannot be read or the service is about to end."""
         if self.draining.is_set():
             raise Refused(503, "the service is about to end")
-        self.names_now()
+        await asyncio.get_running_loop().run_in_executor(self._probe, self.names_now)
 
     def close(self) -> None:
         """Wait for everything that was begun, then close all connections."""
         self._writers.shutdown(wait=True)
+        for others in (self._maker, self._probe):
+            others.shutdown(wait=True, cancel_futures=True)
         self._readers.shutdown(wait=True, cancel_futures=True)
         for desk in self._desks.values():
             with contextlib.suppress(Exception):

@@ -165,14 +165,28 @@ def problem_body(problem: Problem, key_of: Mapping[Label, int]) -> dict[str, Any
             raise InputError(f"labels must be text that UTF-8 can hold, got {label!r}")
     fresh = [label for label in problem.labels if label not in key_of]
     keys = {**key_of, **{label: len(key_of) + place for place, label in enumerate(fresh)}}
-    # Stored, because finding the arms that are in no super arm takes long.
-    unreachable = [arm for arm in range(problem.n_arms) if problem.oracle.containing(arm) is None]
     return {
         "spec": problem.spec(),
         "labels": labels,
         "keys": [keys[label] for label in problem.labels],
-        "unreachable": unreachable,
+        # Stored, because finding the arms that are in no super arm takes long.
+        "unreachable": _unreachable(problem),
     }
+
+
+def _unreachable(problem: Problem) -> list[int]:
+    """The arms that are in no super arm."""
+    waiting = np.ones(problem.n_arms, dtype=bool)
+    missing = []
+    for arm in range(problem.n_arms):
+        if waiting[arm]:
+            waiting[arm] = False
+            found = problem.oracle.containing(arm, prefer=waiting)
+            if found is None:
+                missing.append(arm)
+            else:
+                waiting[found] = False
+    return missing
 
 
 def begin(settings: Settings, policy: Policy | None, first: Event, resolve: Resolve) -> Fold:

@@ -30,7 +30,7 @@ async def healthz(call: Call) -> Any:
 @operation("GET", "/readyz", right=None, tag=_TAG, answer=schemas.Health)
 async def readyz(call: Call) -> Any:
     """Say whether requests can be answered: the database can be read, and the service is not about to end."""
-    await call.hub.run(call.hub.ready)
+    await call.hub.ready()
     return schemas.Health("ready", __version__)
 
 

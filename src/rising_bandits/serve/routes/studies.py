@@ -101,7 +101,7 @@ async def create(call: Call) -> Any:
                 raise Refused(409, f"there is a study {wanted.name!r} already") from None
             raise
 
-    await call.hub.run(work)
+    await call.hub.make(work)
     return await call.hub.read(wanted.name, summary)
 
 
