@@ -42,9 +42,9 @@ Outcomes of 0 and 1 with rising means do, and so does a rising curve with noise 
 does not matter.
 
 Other arms are protected by what is asked besides. The fall is at least `SMALLEST`. Its square is more than :math:`2E`
-times what the variances on both sides of the cut explain, and also what the changes between neighbouring groups of
-outcomes explain. So noise that grows, and noise that is alike in neighbouring plays, is not called a fall
-(`python bench/falls.py --alarms` measures how often).
+times what the variances on both sides of the cut explain, and also what the differences between groups of outcomes
+explain that are close to each other. So noise that grows is not called a fall, and noise that is alike in neighbouring
+plays seldom is (`python bench/falls.py --alarms` measures how often).
 """
 
 from __future__ import annotations
@@ -66,8 +66,10 @@ SMALLEST = 0.02
 """The smallest fall that the test by order reports."""
 GROUP = 16
 """How many outcomes are a group in the test by order."""
-_GROUPS = 5
-"""The fewest groups that it looks at, so that neighbours can be compared."""
+_GROUPS, _LATER = 5, 8
+"""The fewest groups that it looks at, so that neighbours can be compared: of all outcomes, and of a later window."""
+_LAGS = (1, 2, 4)
+"""How far apart groups are that are compared."""
 _SERIES = 2.62
 """More than the sum of n^(-3/2) over n from 1."""
 _MEDIAN = 0.455
@@ -152,7 +154,7 @@ def _drawn(count: Floats, mean: Floats, whole: float, ends: tuple[float, float],
 def _windows(groups: int) -> list[int]:
     """The group with which each window begins: all groups, their later half, the half of that, and so on."""
     sizes = [groups]
-    while (half := (sizes[-1] + 1) // 2) >= _GROUPS:
+    while (half := (sizes[-1] + 1) // 2) >= _LATER:
         sizes.append(half)
     return [groups - size for size in sizes]
 
@@ -188,11 +190,16 @@ def _in_window(cuts: _Cuts, squares: Floats, ends: tuple[float, float]) -> tuple
     spread += np.maximum((sums[-1] - sums[:-1]) / cuts.late - cuts.after**2, 0.0) / cuts.late
     evidence = np.where(drop >= SMALLEST, np.minimum(chance, drop**2 / (2.0 * spread + _TINY)), 0.0)
     cut = int(np.argmax(evidence))
-    # What neighbouring groups differ by, as a variance of one outcome; the two at the cut differ by the fall.
-    steps = np.diff(cuts.means) ** 2 / (1.0 / cuts.sizes[:-1] + 1.0 / cuts.sizes[1:])
-    between = float(np.median(np.delete(steps, cut))) / _MEDIAN
+    between = max(_between(cuts, cut, lag) for lag in _LAGS if cuts.means.size >= 2 * lag + _GROUPS - 2)
     between *= 1.0 / float(cuts.early[cut]) + 1.0 / float(cuts.late[cut])
     return -min(float(evidence[cut]), float(drop[cut]) ** 2 / (2.0 * between + _TINY)), cut
+
+
+def _between(cuts: _Cuts, cut: int, lag: int) -> float:
+    """What groups ``lag`` places apart on the same side of a cut differ by, as a variance of one outcome."""
+    steps = (cuts.means[lag:] - cuts.means[:-lag]) ** 2 / (1.0 / cuts.sizes[:-lag] + 1.0 / cuts.sizes[lag:])
+    crossing = range(max(0, cut + 1 - lag), min(steps.size, cut + 1))
+    return float(np.median(np.delete(steps, crossing))) / _MEDIAN
 
 
 def _grouped(values: Floats) -> tuple[Floats, Floats, Floats]:
