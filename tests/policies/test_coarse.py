@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rising_bandits as rb
-from rising_bandits.policies.rules.coarse import effective_window
+from rising_bandits.policies.rules.coarse import effective_window, make_coarse
+from rising_bandits.policies.rules.operations import catch_up, postpone, update
 from rising_bandits.policies.rules.rising import window_of
 from rising_bandits.testing import check_policy
 
@@ -223,3 +224,25 @@ def test_terms_add_up_to_the_index():
         play(policy, problem, 200, seed=2)
         total = sum(policy.terms().values())
         assert total == pytest.approx(policy.indices(), rel=1e-9, abs=1e-12)
+
+
+def test_blocks_that_are_dropped_are_in_no_window():
+    """Whatever the share and the resolution, the blocks that are left hold two windows after every play."""
+    for epsilon in (0.05, 0.25, 0.5):
+        for resolution in (1, 2, 5):
+            state = make_coarse(1, epsilon=epsilon, sigma=0.1, constant=1.0, resolution=resolution)
+            for play in range(1, 3_000):
+                update(state, 0, (play * 37 % 101) / 101)
+                state.check()
+
+
+def test_a_run_leaves_the_coefficients_to_its_end():
+    one, run = (make_coarse(2, epsilon=0.25, sigma=0.1, constant=1.0, resolution=2) for _ in range(2))
+    for play in range(1, 400):
+        update(one, play % 2, (play * 37 % 101) / 101)
+        postpone(run, play % 2, (play * 37 % 101) / 101)
+        if play % 7 == 0:
+            catch_up(run, 0)
+            catch_up(run, 1)
+            for mine, other in zip(one, run, strict=True):
+                np.testing.assert_array_equal(mine, other)

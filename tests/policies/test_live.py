@@ -92,9 +92,10 @@ def test_a_run_is_learnt_as_its_super_arms_one_by_one(name):
         assert whole.state() == one.state()
 
 
-def test_machine_code_learns_a_run_as_plain_python_does(paces, monkeypatch):
+@pytest.mark.parametrize("resolution", [None, 4])
+def test_machine_code_learns_a_run_as_plain_python_does(paces, monkeypatch, resolution):
     problem = PROBLEMS["path"]
-    policy = rb.CRUCB(sigma=0.05)
+    policy = rb.CRUCB(sigma=0.05, resolution=resolution)
     policy.start(problem, rng=1)
     play(policy, 30)
     (pace,) = live._PACES.values()

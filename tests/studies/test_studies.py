@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import random
 from datetime import timedelta
 
 import numpy as np
@@ -1009,3 +1010,26 @@ def test_a_study_that_was_deleted_says_so_everywhere(storage, tmp_path):
         with pytest.raises(rb.RisingBanditsError, match="it was deleted"):
             call()
     assert (tmp_path / "good.jsonl").read_text() == before
+
+
+@pytest.mark.parametrize("resolution", [None, 4])
+def test_a_live_policy_made_of_the_last_one_is_the_policy_of_the_log(tmp_path, resolution):
+    """Tells in any order, partial ones and changes of the arms: what decides is what the log alone gives."""
+    problem, rng = rb.problems.TopK(list("abcdefgh"), k=2), random.Random(5)
+    storage = f"sqlite:///{tmp_path}/s.db"
+    policy = rb.CRUCB(sigma=0.1, resolution=resolution)
+    study = rb.studies.create("s", problem, policy, storage=storage, seed=1, reorder=12)
+    waiting = study.ask(6)
+    for step in range(150):
+        decision = waiting.pop(rng.randrange(len(waiting)))
+        told = rng.sample(decision.super_arm, rng.choice((1, 2, 2)))
+        study.tell(decision, {label: rng.random() for label in told})
+        if step % 40 == 20:
+            study.reset([rng.choice("abcdefgh")])
+        if step % 50 == 30:
+            study.import_plays([("c", 1, 0.25), ("c", 2, 0.5)])
+        waiting.append(study.ask())
+        if step % 10 == 0:
+            known = study.policy.state()
+            study._log.forget()
+            assert study.policy.state() == known

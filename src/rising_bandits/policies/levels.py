@@ -21,7 +21,7 @@ from rising_bandits.policies.engines.cover import (
     planned,
     waiting_units,
 )
-from rising_bandits.policies.engines.live import take_run
+from rising_bandits.policies.engines.live import Run, take_run
 from rising_bandits.policies.engines.python import PythonSolver
 from rising_bandits.policies.engines.super_arms import SuperArms
 from rising_bandits.policies.observed import checked_outcome
@@ -138,14 +138,22 @@ class BaseArmPolicy(RulePolicy):
             self._take_in(*run[0])
             return
         # One call for all of them: to call machine code takes longer than to learn a super arm.
-        arms, outcomes = np.concatenate([part[0] for part in run]), np.concatenate([part[1] for part in run])
-        first = np.cumsum([0, *(part[0].size for part in run)])
-        played = np.array([part[2] for part in run], dtype=np.int64)
+        arms, outcomes, played, rounds = zip(*run, strict=True)
+        first = np.zeros(len(run) + 1, dtype=np.int64)
+        np.cumsum(list(map(len, arms)), out=first[1:])
+        seen = np.zeros(self.problem.n_arms, dtype=np.bool_)
+        packed = Run(np.concatenate(arms), np.concatenate(outcomes), first, np.array(played, dtype=np.int64), seen)
         pushes, done = self.problem.oracle.max_size, 0
         while done < len(run):
             self._make_room(pushes)
-            done = take_run(self._engine, arms, outcomes, first, played, done, pushes)
-        self._round += sum(part[3] for part in run)
+            done = take_run(self._engine, packed, done, pushes)
+        self._round += sum(rounds)
+
+    def _copy_over(self, spare: Self, arms: Ints) -> Self:
+        if not hasattr(self._rule, "copied_over"):
+            return self.copy()
+        rule = self._rule.copied_over(spare._rule, arms)
+        return self._copy_with(self._engine._replace(rule=rule, cover=copy_cover(self._engine.cover)))
 
     def _give_up(self, arms: Iterable[int]) -> None:
         for arm in arms:

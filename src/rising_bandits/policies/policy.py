@@ -364,6 +364,10 @@ class Policy(ABC):
         """Make an independent copy, which continues bit for bit. Both share the problem."""
         return copy.deepcopy(self, {id(problem := getattr(self, "problem", None)): problem})
 
+    def _copy_over(self, spare: Self, arms: Ints) -> Self:
+        """`copy`, perhaps made of an earlier copy that differs in what these arms taught only. That one is used up."""
+        return self.copy()
+
     def _checked_arms(self, arms: Sequence[int] | Ints) -> Ints:
         """The arm numbers of a feasible super arm; refuses others."""
         numbers = _checks.arms(arms, self.problem.n_arms)

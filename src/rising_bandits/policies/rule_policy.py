@@ -115,8 +115,12 @@ class RulePolicy(Policy):
     def copy(self) -> Self:
         if self._round == 0:
             return copy.copy(self)
+        return self._copy_with(self._own_engine())
+
+    def _copy_with(self, engine: Any) -> Self:
+        """A copy with an engine of its own."""
         policy = copy.copy(self)
-        policy._engine = policy._own_engine()
+        policy._engine = engine
         policy._out = self._out.copy()
         policy._doubt = copy.deepcopy(self._doubt)
         if not callable(self._rng):

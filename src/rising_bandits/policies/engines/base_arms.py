@@ -11,8 +11,8 @@ from rising_bandits._compile import compiled
 from rising_bandits.curves.draws import draw_of
 from rising_bandits.oracles.operations import choose
 from rising_bandits.policies.engines.cover import Cover, copy_set, follow, next_unit
-from rising_bandits.policies.engines.operations import learn, ready, select
-from rising_bandits.policies.rules.operations import assume, indices, roomy, tick, update
+from rising_bandits.policies.engines.operations import learn, learn_in_run, ready, select
+from rising_bandits.policies.rules.operations import assume, indices, postpone, roomy, tick, update
 
 
 class BaseArms(NamedTuple):
@@ -62,6 +62,18 @@ def _select(state: BaseArms, t: int, rng: Any, out: Ints) -> int:
 @learn.register(BaseArms)
 def learn_base_arms(state: Any, arms: Ints, outcomes: Floats, played: int) -> None:
     """The rule learns the outcome of each arm that was played."""
+    _learn(state, arms, outcomes, played, False)
+
+
+@learn_in_run.register(BaseArms)
+def learn_base_arms_in_run(state: Any, arms: Ints, outcomes: Floats, played: int) -> None:
+    """The same, and the rule may leave what only indices need."""
+    _learn(state, arms, outcomes, played, True)
+
+
+@compiled
+def _learn(state: Any, arms: Ints, outcomes: Floats, played: int, in_run: bool) -> None:
+    """See `learn_base_arms` and `learn_base_arms_in_run`."""
     aimed = next_unit(state.cover, state.rule.plays)
     tick(state.rule)
     for place in range(played):
@@ -69,7 +81,10 @@ def learn_base_arms(state: Any, arms: Ints, outcomes: Floats, played: int) -> No
         # Never true. It tells the compiler that the index is not negative, which saves a tenth of the time.
         if arm < 0:
             break
-        update(state.rule, arm, outcomes[place])
+        if in_run:
+            postpone(state.rule, arm, outcomes[place])
+        else:
+            update(state.rule, arm, outcomes[place])
     if aimed >= 0:
         follow(state.cover, arms, played)
         for place in range(played, arms.size):

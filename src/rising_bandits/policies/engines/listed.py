@@ -8,9 +8,14 @@ from typing import Any, NamedTuple
 from rising_bandits._checks import Bools, Floats, Ints
 from rising_bandits.oracles.explicit import SetList
 from rising_bandits.oracles.operations import takes_over
-from rising_bandits.policies.engines.base_arms import learn_base_arms, ready_base_arms, tie_draw
+from rising_bandits.policies.engines.base_arms import (
+    learn_base_arms,
+    learn_base_arms_in_run,
+    ready_base_arms,
+    tie_draw,
+)
 from rising_bandits.policies.engines.cover import Cover, copy_set
-from rising_bandits.policies.engines.operations import learn, ready, select
+from rising_bandits.policies.engines.operations import learn, learn_in_run, ready, select
 from rising_bandits.policies.rules.operations import indices
 
 
@@ -46,6 +51,7 @@ class Listed(NamedTuple):
 
 ready.register(Listed)(ready_base_arms)
 learn.register(Listed)(learn_base_arms)
+learn_in_run.register(Listed)(learn_base_arms_in_run)
 
 
 @select.register(Listed)

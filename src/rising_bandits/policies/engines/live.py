@@ -12,21 +12,33 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rising_bandits import _machine
-from rising_bandits._checks import Floats, Ints
+from rising_bandits._checks import Bools, Floats, Ints
 from rising_bandits._compile import compilable, compiled
-from rising_bandits.policies.engines.operations import learn, select
-from rising_bandits.policies.rules.operations import roomy
+from rising_bandits.policies.engines.operations import learn, learn_in_run, select
+from rising_bandits.policies.rules.operations import catch_up, roomy
 
 _LOGGER = logging.getLogger(__name__)
 PAYS = 5.0
 """Seconds of plain Python after which an engine is compiled."""
 _COMPILING = threading.Lock()
 """Held while a thread compiles. A fork waits for it, because a child would inherit the compiler's lock for ever."""
+
+
+class Run(NamedTuple):
+    """Super arms to learn, oldest first. Number ``n`` is ``arms[first[n] : first[n + 1]]``."""
+
+    arms: Ints
+    outcomes: Floats
+    first: Ints
+    played: Ints
+    """How many arms of each super arm were played; they come first."""
+    seen: Bools
+    """Work space: for each arm of the problem, whether it was met. False at first."""
 
 
 @compiled
@@ -40,15 +52,17 @@ def _learn(engine: Any, arms: Ints, outcomes: Floats, played: int) -> None:
 
 
 @compiled
-def _learn_run(engine: Any, arms: Ints, outcomes: Floats, first: Ints, played: Ints, begin: int, pushes: int) -> int:
-    """Learn super arm after super arm as long as there is memory for the next one; return how many were learnt.
-
-    Super arm number ``n`` is ``arms[first[n] : first[n + 1]]``.
-    """
-    at = begin
-    while at < played.size and roomy(engine.rule, pushes):
-        learn(engine, arms[first[at] : first[at + 1]], outcomes[first[at] : first[at + 1]], played[at])
+def _learn_run(engine: Any, run: Run, begin: int, pushes: int) -> int:
+    """Learn super arm after super arm as long as there is memory for the next one; return how many were learnt."""
+    arms, first, seen, at = run.arms, run.first, run.seen, begin
+    while at < run.played.size and roomy(engine.rule, pushes):
+        learn_in_run(engine, arms[first[at] : first[at + 1]], run.outcomes[first[at] : first[at + 1]], run.played[at])
         at += 1
+    for place in range(first[begin], first[at]):
+        seen[arms[place]] = True
+    for arm in range(seen.size):
+        if seen[arm]:
+            catch_up(engine.rule, arm)
     return at
 
 
@@ -78,8 +92,8 @@ class Pace:
                     learns = _machine.prepared(_learn, engine, arms, outcomes, 1)
                     if hasattr(engine, "solver"):
                         # Only policies on base arms learn whole runs.
-                        first = np.zeros(2, dtype=np.int64)
-                        self.learn_run = _machine.prepared(_learn_run, engine, arms, outcomes, first, arms, 0, 1)
+                        run = Run(arms, outcomes, np.zeros(2, dtype=np.int64), arms, np.zeros(1, dtype=np.bool_))
+                        self.learn_run = _machine.prepared(_learn_run, engine, run, 0, 1)
                     self.select, self.learn = chooses, learns
         except Exception as error:
             # A rule of the user's own that cannot be compiled goes on as plain Python.
@@ -124,13 +138,13 @@ def take(engine: Any, arms: Ints, outcomes: Floats, played: int) -> None:
         pace.add(time.perf_counter() - started, engine)
 
 
-def take_run(engine: Any, arms: Ints, outcomes: Floats, first: Ints, played: Ints, begin: int, pushes: int) -> int:
+def take_run(engine: Any, run: Run, begin: int, pushes: int) -> int:
     """`_learn_run` in machine code if it is ready, else in plain Python."""
     pace = _pace(engine)
     if pace is not None and pace.learn_run is not None:
-        return pace.learn_run(engine, arms, outcomes, first, played, begin, pushes)
+        return pace.learn_run(engine, run, begin, pushes)
     started = time.perf_counter()
-    done = _learn_run(engine, arms, outcomes, first, played, begin, pushes)
+    done = _learn_run(engine, run, begin, pushes)
     if pace is not None:
         pace.add(time.perf_counter() - started, engine)
     return done

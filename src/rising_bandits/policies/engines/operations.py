@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rising_bandits._compile import operation
+from rising_bandits._compile import operation, optional_operation
 
 
 @operation
@@ -28,3 +28,9 @@ def select(state: Any, t: int, rng: Any, out: Any) -> int:
 @operation
 def learn(state: Any, arms: Any, outcomes: Any, played: int) -> None:
     """Learn outcomes in the order of ``arms``. Only the first ``played`` arms were played; the other outcomes are 0."""
+
+
+@optional_operation
+def learn_in_run(state: Any, arms: Any, outcomes: Any, played: int) -> None:
+    """`learn`, but the rule may leave what only indices need to `catch_up`, which is called at the end of a run."""
+    learn(state, arms, outcomes, played)

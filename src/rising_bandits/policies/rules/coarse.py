@@ -26,7 +26,7 @@ from rising_bandits import _checks
 from rising_bandits._checks import Floats, Ints
 from rising_bandits._compile import compiled
 from rising_bandits.errors import InputError
-from rising_bandits.policies.rules.operations import assume, indices, roomy, update
+from rising_bandits.policies.rules.operations import assume, catch_up, indices, postpone, roomy, update
 from rising_bandits.policies.rules.rising import (
     check_coefficients,
     improvement,
@@ -36,6 +36,9 @@ from rising_bandits.policies.rules.rising import (
     write_lines,
     write_lines_at_once,
 )
+
+DROPPED = 4
+"""How many of the oldest blocks are dropped together: to drop one moves all others."""
 
 
 class Coarse(NamedTuple):
@@ -74,8 +77,8 @@ class Coarse(NamedTuple):
             need = 2 * effective_window(marked, step, self.epsilon) // step if marked > 1 else 0
             if not need <= held <= min(self.blocks.shape[1], plays // step):
                 raise InputError(f"state holds {held} blocks of {step} plays for an arm with {plays}")
-            # When the next block is full, the window must fit into the blocks.
-            if window_of(marked + step, self.epsilon) >= 4 * self.resolution * step:
+            # When the next block is full, two windows must fit into the blocks that are left then.
+            if 2 * effective_window(marked + step, step, self.epsilon) > (self.blocks.shape[1] - DROPPED + 1) * step:
                 raise InputError(f"state holds blocks of {step} plays for an arm with {plays}, which are too short")
         check_coefficients(
             self.plays, self.level, self.slope, self.width, self.delay, self.average, self.blocks, self.partial
@@ -83,6 +86,13 @@ class Coarse(NamedTuple):
 
     def terms(self, t: int) -> dict[str, Floats]:
         return rising_terms(self, self.average, t)
+
+    def copied_over(self, spare: Coarse, units: Ints) -> Coarse:
+        """An independent copy, made of one that differs in some units only. That one is used up."""
+        for mine, other in zip(self, spare, strict=True):
+            if isinstance(mine, np.ndarray) and isinstance(other, np.ndarray):
+                other[units] = mine[units]
+        return spare
 
 
 def make_coarse(
@@ -108,12 +118,14 @@ def make_coarse(
 
 @compiled
 def _append(state: Coarse, unit: int) -> None:
-    """Append the partial block, which is full. If there is no room, drop the oldest block."""
+    """Append the partial block, which is full. If there is no room, drop the oldest blocks, which no window needs."""
     blocks, partial, held = state.blocks[unit], state.partial[unit], state.held[unit]
     if held == blocks.shape[0]:
-        for place in range(1, held):
-            blocks[place - 1, 0], blocks[place - 1, 1] = blocks[place, 0], blocks[place, 1]
-        held -= 1
+        for place in range(DROPPED, held):
+            blocks[place - DROPPED, 0], blocks[place - DROPPED, 1] = blocks[place, 0], blocks[place, 1]
+        held -= DROPPED
+        for place in range(held, held + DROPPED):
+            blocks[place, 0] = blocks[place, 1] = 0.0
     blocks[held, 0], blocks[held, 1] = partial[0], partial[1]
     partial[0] = partial[1] = 0.0
     state.held[unit] = held + 1
@@ -149,6 +161,23 @@ def effective_window(marked: int, step: int, epsilon: float) -> int:
 
 @update.register(Coarse)
 def _update(state: Coarse, unit: int, outcome: float) -> None:
+    if _add(state, unit, outcome):
+        _write_line(state, unit)
+
+
+@postpone.register(Coarse)
+def _postpone(state: Coarse, unit: int, outcome: float) -> None:
+    _add(state, unit, outcome)
+
+
+@catch_up.register(Coarse)
+def _catch_up(state: Coarse, unit: int) -> None:
+    _write_line(state, unit)
+
+
+@compiled
+def _add(state: Coarse, unit: int, outcome: float) -> bool:
+    """Add an outcome to the blocks. Returns whether it filled one, so that the coefficients change."""
     plays = state.plays[unit] + 1
     state.plays[unit] = plays
     partial = state.partial[unit]
@@ -156,13 +185,20 @@ def _update(state: Coarse, unit: int, outcome: float) -> None:
     partial[0] += outcome
     step = state.step[unit]
     if plays % step != 0:
-        return
+        return False
     _append(state, unit)
+    if plays >= 2 and window_of(plays, state.epsilon) >= 2 * state.resolution * step and plays % (2 * step) == 0:
+        _merge(state, unit)
+    return True
+
+
+@compiled
+def _write_line(state: Coarse, unit: int) -> None:
+    """Compute the coefficients from the full blocks."""
+    step = state.step[unit]
+    plays = step * (state.plays[unit] // step)
     if plays < 2:
         return
-    if window_of(plays, state.epsilon) >= 2 * state.resolution * step and plays % (2 * step) == 0:
-        _merge(state, unit)
-        step = 2 * step
     h = effective_window(plays, step, state.epsilon)
     count = h // step
     blocks, held = state.blocks[unit], state.held[unit]

@@ -19,6 +19,21 @@ def update(state: Any, unit: int, outcome: float) -> None:
 
 
 @optional_operation
+def postpone(state: Any, unit: int, outcome: float) -> None:
+    """Learn an outcome of a unit, but leave what only its index needs to `catch_up`.
+
+    A rule has both where they save time: in a run of outcomes, many are of the same unit. The state after any number of
+    `postpone` and then one `catch_up` for each of their units is bit for bit that after as many `update`.
+    """
+    update(state, unit, outcome)
+
+
+@optional_operation
+def catch_up(state: Any, unit: int) -> None:
+    """Do what `postpone` left. Without a need for it, nothing changes."""
+
+
+@optional_operation
 def assume(state: Any, unit: int, value: float) -> None:
     """Set the index of a unit without plays, which is infinite otherwise.
 

@@ -51,7 +51,8 @@ class Entry:
     """The metadata of the decision."""
     past: tuple[int, ...] = ()
     """Arms of a late tell that restarted, or left the problem, after the ask. Their outcomes are not learnt."""
-    _feedback: tuple[Arms, Feedback] | None = field(default=None, init=False, repr=False, compare=False)
+    kept: tuple[Arms, Feedback] | None = field(default=None, init=False, repr=False, compare=False)
+    """What `feedback` has returned last, and for which arms; None if it is not known."""
     _place: tuple[Arms, Ints | None] | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
@@ -68,29 +69,29 @@ class Entry:
         self.told.append(raw)
         self.told_at.append(event.at)
         self.closed = self.closed or event.kind == "tell"
-        self._feedback = None
+        self.kept = None
 
     def feedback(self, known: Arms) -> Feedback:
         """The arms, their outcomes, how many arms were played, and the rounds: the arguments of `Policy._take_in`.
 
         The result is cached, because a tell out of order makes the live policy learn all later entries again.
         """
-        if self._feedback is None or self._feedback[0] is not known:
+        if self.kept is None or self.kept[0] is not known:
             told = self.values or {}
             whole = known.ascending(self.arms) if len(told) == len(self.arms) and not self.late else None
             if whole is not None and all(map(told.__contains__, self.arms)):
                 arms, keys = whole
                 values = np.array(list(map(told.__getitem__, keys)), dtype=np.float64)
-                self._feedback = (known, (arms, values, arms.size, self.rounds))
-                return self._feedback[1]
+                self.kept = (known, (arms, values, arms.size, self.rounds))
+                return self.kept[1]
             # Played arms first, each group in ascending order, as in `Policy.observe`.
             played = sorted((known.arm_of[key], value) for key, value in told.items() if key in known.arm_of)
             others = known.numbers([key for key in self.arms if key not in told])
             arms = np.array([arm for arm, _ in played] + others.tolist(), dtype=np.int64)
             values = np.zeros(arms.size)
             values[: len(played)] = [value for _, value in played]
-            self._feedback = (known, (arms, values, len(played), self.rounds))
-        return self._feedback[1]
+            self.kept = (known, (arms, values, len(played), self.rounds))
+        return self.kept[1]
 
     def rescale(self, scale: Scale) -> None:
         """Compute the values again from the outcomes, on another scale."""
@@ -99,7 +100,7 @@ class Entry:
         elif self.values is not None:
             raw = {key: outcome for told in self.told for key, outcome in told.items()}
             self.values = {key: scale.value(raw[key], "an outcome in the log")[1] for key in self.values}
-            self._feedback = None
+            self.kept = None
 
     def super_arm(self, known: Arms, since: int) -> Ints | None:
         """The arms of a decision, ascending, or None if the problem has no such super arm.

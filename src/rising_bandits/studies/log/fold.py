@@ -95,6 +95,8 @@ class Fold:
         """How many decisions left the window and have no final tell."""
         self._live: Learned | None = None
         """The live policy; None if it has to be made again from the settled one."""
+        self._spare: Learned | None = None
+        """A live policy that is not needed any more, of which the next one is made."""
         self._effects = 0
         """How many entries of the window count."""
         self._newest = 0
@@ -107,10 +109,9 @@ class Fold:
         if self._effects == 0:
             return self.settled
         if self._live is None:
-            live = self.settled.copy()
-            for entry in self.window:
-                if entry.values is not None or entry.control is not None:
-                    live.take(entry, self._resolve)
+            live = self.settled.again(self._spare)
+            self._spare = None
+            live.take_all(self.window, self._resolve)
             self._live = live
         return self._live
 
@@ -218,10 +219,12 @@ class Fold:
     def forget(self, seq: int) -> None:
         """Note that the policy has to learn the log again, because of an event."""
         self.settled, self._live, self.stale = Unlearned(self.settled.arms), None, seq
+        self._spare = None
 
     def learnt(self, again: Fold) -> None:
         """Use the settled policy of a fold that has read the same log again."""
         self.settled, self._live, self.stale = again.settled, None, 0
+        self._spare = None
         self.clipped, self.watch = again.clipped, again.watch
 
     def _remember(self, key: str, decision: int) -> None:
@@ -272,7 +275,7 @@ class Fold:
         else:
             # The tell belongs before entries that the live policy has learnt. It is made again when it is needed.
             self._effects += first
-            self._live = None
+            self._spare, self._live = self._live or self._spare, None
 
     def _learn(self, entry: Entry) -> None:
         """Learn an entry that comes after all entries that count so far."""
@@ -295,7 +298,7 @@ class Fold:
         self._effects -= len(done)
         if self._effects == 0 and self._live is not None:
             # The live policy has learnt exactly these entries, so it becomes the settled one.
-            self.settled, self._live = self._live, None
+            self.settled, self._live, self._spare = self._live, None, None
             return
         for entry in done:
             self.settled.take(entry, self._resolve)

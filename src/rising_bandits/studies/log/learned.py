@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,10 @@ class Learned:
         """The sigma that the policy was told; None if it was told none."""
         self._owed: list[Feedback] = []
         """What the policy has not learnt yet, oldest first: the arguments of `Policy._take_in`."""
+        self._origin: Learned | None = None
+        """What this was copied from by `again`."""
+        self._since: list[Feedback] | None = None
+        """What was learnt since `again` made or was asked for a copy; None if that is not known."""
 
     @property
     def policy(self) -> Policy:
@@ -41,15 +45,34 @@ class Learned:
         owed, self._owed = self._owed, []
         if owed:
             self._policy._take_in_run(owed)
+            if self._since is not None:
+                self._since = self._since + owed if len(self._since) < _RUN else None
 
     def copy(self) -> Learned:
         """An independent copy."""
         return Learned(self.policy.copy(), self.arms)
 
+    def again(self, spare: Learned | None) -> Learned:
+        """An independent copy, made of an earlier one that is not needed any more, which may take less time.
+
+        Where only few arms were played since, only they have to be copied.
+        """
+        policy = self.policy
+        if spare is not None and spare._origin is self and None is not self._since and None is not spare._since:
+            met = [part[0] for part in self._since] + [part[0] for part in spare._since]
+            seen = np.zeros(self.arms.problem.n_arms, dtype=np.bool_)
+            seen[np.concatenate(met) if met else []] = True
+            made = Learned(policy._copy_over(spare._policy, np.flatnonzero(seen)), self.arms)
+        else:
+            made = self.copy()
+        made._origin, made._since, self._since = self, [], []
+        return made
+
     def take(self, entry: Entry, resolve: Resolve) -> None:
         """Learn from one entry, now or when the policy is needed."""
         if entry.control is not None:
             self.learn()
+            self._since = None
             self._control(entry.control, resolve)
         elif entry.values is not None:
             feedback = entry.feedback(self.arms)
@@ -59,6 +82,17 @@ class Learned:
                 self._owed.append(feedback)
                 if len(self._owed) >= _RUN:
                     self.learn()
+
+    def take_all(self, entries: Iterable[Entry], resolve: Resolve) -> None:
+        """Learn from entries, oldest first. Those that count and were learnt before take little time."""
+        owed, known = self._owed, self.arms
+        for entry in entries:
+            kept = entry.kept
+            if kept is not None and kept[0] is known and kept[1][0].size > 0 and len(owed) < _RUN:
+                owed.append(kept[1])
+            elif entry.counts:
+                self.take(entry, resolve)
+                owed, known = self._owed, self.arms
 
     def _control(self, event: Event, resolve: Resolve) -> None:
         """Apply a control event."""
@@ -95,6 +129,9 @@ class Unlearned(Learned):
 
     def copy(self) -> Learned:
         raise AssertionError("the policy was set and has not learnt the log yet")
+
+    def again(self, spare: Learned | None) -> Learned:
+        return self.copy()
 
     def take(self, entry: Entry, resolve: Resolve) -> None:
         return
