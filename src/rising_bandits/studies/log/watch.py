@@ -280,9 +280,9 @@ class Watch:
 
 def _fall(parts: list[Any]) -> Fall:
     """A fall from plain data, checked."""
-    since, plays, *numbers = parts
+    since, plays, *numbers, first = parts
     before, after, chance = (_checks.number("a fall", number) for number in numbers)
-    return Fall(_whole("since", since), _whole("plays", plays), before, after, chance)
+    return Fall(_whole("since", since), _whole("plays", plays), before, after, chance, _whole("first", first))
 
 
 def _whole(name: str, value: object) -> int:
