@@ -10,8 +10,9 @@ import numpy as np
 
 from rising_bandits.experiments import StoredRun
 from rising_bandits.experiments.statistics import half_width
-from rising_bandits.plots import trained as plots
-from rising_bandits.plots.trained import name_of
+from rising_bandits.plots.floors import plot_floors
+from rising_bandits.plots.heatmaps import plot_paths, plot_positions, plot_tries
+from rising_bandits.plots.trained import name_of, plot_outcomes, plot_training_regret
 from rising_bandits.reproduction.judging import holm, p_text, paired
 from rising_bandits.reproduction.maze_claims import maze_claims
 from rising_bandits.reproduction.report import Part
@@ -160,7 +161,7 @@ def trained_part(one: Trained, folder: Path, *, advice: str = "") -> Part:
     seeds = one.common
     if seeds:
         many = f"{len(seeds)} {'seed' if len(seeds) == 1 else 'seeds'}"
-        path = plots.plot_training_regret(
+        path = plot_training_regret(
             one.episodes,
             one.table(seeds),
             {
@@ -184,7 +185,7 @@ def trained_part(one: Trained, folder: Path, *, advice: str = "") -> Part:
 
 def outcomes_part(one: Trained, folder: Path) -> Part:
     """The part on the outcomes of each edge by its tries."""
-    path = plots.plot_outcomes(
+    path = plot_outcomes(
         one.tries,
         one.outcomes,
         one.labels,
@@ -207,7 +208,7 @@ def heatmap_parts(one: Trained, folder: Path) -> list[Part]:
             "positions",
             "where the ant was",
             ("Figure 8", "Figure 14"),
-            plots.plot_positions(
+            plot_positions(
                 one.floor, cells, runs, one.marks, f"{head}: steps in each cell", folder / f"positions-{one.maze}.png"
             ),
             "Steps spent in each half-unit cell.",
@@ -216,7 +217,7 @@ def heatmap_parts(one: Trained, folder: Path) -> list[Part]:
             "paths",
             f"tries of all {len(one.paths)} paths",
             ("Figure 15",),
-            plots.plot_paths(
+            plot_paths(
                 one.walkable,
                 one.mean("paths"),
                 runs,
@@ -231,7 +232,7 @@ def heatmap_parts(one: Trained, folder: Path) -> list[Part]:
             "edges",
             "tries of the edges",
             ("Figure 16",),
-            plots.plot_tries(
+            plot_tries(
                 one.floor,
                 one.mean("edges"),
                 runs,
@@ -274,7 +275,7 @@ def _floors(summaries: Sequence[Trained], folder: Path) -> tuple[Path, str]:
         ]
         for one in summaries
     }
-    path = plots.plot_floors({one.maze: one.floor for one in summaries}, kinds, KINDS, folder / "mazes.png")[1]
+    path = plot_floors({one.maze: one.floor for one in summaries}, kinds, KINDS, folder / "mazes.png")[1]
     return path, "The two mazes with their nodes and edges, coloured as in Figure 6. Impossible edges run into a wall."
 
 

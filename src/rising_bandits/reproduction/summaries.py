@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rising_bandits._checks import Floats, Ints
-from rising_bandits.plots.trained import Floor
+from rising_bandits.plots.floors import Floor
 from rising_bandits.reproduction.trained import LAST, Trained, TrainedRun
 
 if TYPE_CHECKING:

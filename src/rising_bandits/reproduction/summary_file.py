@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rising_bandits.errors import InputError
-from rising_bandits.plots.trained import Floor
+from rising_bandits.plots.floors import Floor
 from rising_bandits.reproduction.trained import Trained, TrainedRun
 
 FORMAT = 1

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rising_bandits._checks import Bools, Floats, Ints
-from rising_bandits.plots.trained import Floor
+from rising_bandits.plots.floors import Floor
 
 PAPER = ("crucb", "r-ed-ucb", "sw-ucb", "sw-cucb", "sw-ts", "sw-cts")
 """The six policies of the paper."""

@@ -1,0 +1,110 @@
+"""Floor plans of mazes: walls, nodes and edges."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rising_bandits._checks import Floats, Ints
+from rising_bandits.plots.style import figures, save
+
+GROUND = "#F4F3EE"
+"""The colour of the floor."""
+_WALL = "#737F8F"
+
+
+@dataclass(frozen=True)
+class Floor:
+    """The floor plan of a maze, as far as drawings need it.
+
+    Attributes
+    ----------
+    walls
+        A row for each wall: left, right, bottom and top.
+    bounds
+        Left, right, bottom and top of the whole plan.
+    nodes
+        A row (x, y) for each node.
+    edges
+        A row for each edge: the node it comes from, the node it goes to.
+    start, goal
+        The numbers of the first and the last node.
+    cell
+        The width of the cells in which positions are counted.
+    """
+
+    walls: Floats
+    bounds: Floats
+    nodes: Floats
+    edges: Ints
+    start: int
+    goal: int
+    cell: float
+
+
+def draw_floor(axes: Any, floor: Floor) -> None:
+    """Draw the walls of a maze and nothing else."""
+    from matplotlib.collections import PolyCollection
+
+    axes.set_facecolor(GROUND)
+    # All walls at once: a patch for each would take most of the time of a figure with many panels.
+    corners = floor.walls[:, [[0, 2], [1, 2], [1, 3], [0, 3]]]
+    axes.add_collection(PolyCollection(list(corners), facecolors=_WALL, linewidths=0, zorder=2))
+    axes.set_xlim(*floor.bounds[:2])
+    axes.set_ylim(*floor.bounds[2:])
+    axes.set_aspect("equal")
+
+
+def plot_floors(
+    floors: Mapping[str, Floor], kinds: Mapping[str, Sequence[str]], colours: Mapping[str, str], path: str | Path
+) -> list[Path]:
+    """Write the floor plans of mazes side by side, with nodes and edges.
+
+    Parameters
+    ----------
+    floors
+        The floor plans by the name of the maze.
+    kinds
+        For each maze the kind of every edge.
+    colours
+        The colour of each kind.
+    path
+        The file to write, as PNG and as SVG.
+    """
+    shapes = [float((f.bounds[1] - f.bounds[0]) / (f.bounds[3] - f.bounds[2])) for f in floors.values()]
+    with figures(3.4 * sum(shapes) + 0.4, 3.9, widths=shapes) as (drawing, row):
+        for axes, (name, floor) in zip(row, floors.items(), strict=True):
+            draw_floor(axes, floor)
+            start, way = arrows(floor)
+            axes.quiver(
+                *start.T, *way.T, angles="xy", scale_units="xy", scale=1.0, units="inches", width=0.045, headwidth=3.2,
+                headlength=3.2, headaxislength=3.2, color=[colours[kind] for kind in kinds[name]], zorder=3,
+            )  # fmt: skip
+            for node, at in enumerate(floor.nodes):
+                axes.plot(*at, "o", markersize=13, color="white", markeredgecolor="#222222", zorder=4)
+                axes.text(*at, str(node), ha="center", va="center", fontsize=8, zorder=5)
+            for end, node, down in (("start", floor.start, -15), ("goal", floor.goal, 9)):
+                axes.annotate(
+                    end, floor.nodes[node], (0, down), textcoords="offset points", ha="center", fontsize=8, zorder=5
+                )
+            axes.set(xticks=[], yticks=[])
+            axes.grid(visible=False)
+            axes.set_title(f"AntMaze-{name}", fontsize=10)
+        for kind, colour in colours.items():
+            row[-1].plot([], [], color=colour, linewidth=3, label=kind)
+        row[-1].legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=9, title="edge")
+        return save(drawing, path)
+
+
+def arrows(floor: Floor) -> tuple[Floats, Floats]:
+    """Where the arrow of each edge begins, and how far it goes; the two directions of an edge are side by side."""
+    tail, head = floor.nodes[floor.edges[:, 0]], floor.nodes[floor.edges[:, 1]]
+    way = head - tail
+    aside = np.stack([way[:, 1], -way[:, 0]], axis=1)
+    both = {(int(b), int(a)) for a, b in floor.edges}
+    paired = np.array([(int(a), int(b)) in both for a, b in floor.edges])
+    return tail + 0.12 * way + 0.08 * aside * paired[:, None], 0.76 * way
