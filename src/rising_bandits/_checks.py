@@ -80,11 +80,22 @@ def integer(
         raise InputError(f"{name} must be {wanted}, got {value!r}")
     result = int(value)
     if result < low or (high is not None and result > high):
-        raise InputError(f"{name} must be {wanted}, got {value!r}")
+        raise InputError(f"{name} must be {wanted}, got {_size(result)}")
     if limit is not None and result > limit:
-        got = f"{result:.3g}" if result.bit_length() < 1000 else f"more than 2**{result.bit_length() - 1}"
-        raise InputError(f"{name} must be at most {limit}, more is beyond any use; got {got}")
+        raise InputError(f"{name} must be at most {limit}, more is beyond any use; got {_size(result, '.3g')}")
     return result
+
+
+def _size(value: int, style: str = "") -> str:
+    """An integer for an error, however many digits it has.
+
+    >>> _size(12), _size(10**15, ".3g"), _size(-(10**400))
+    ('12', '1e+15', 'less than -2**1328')
+    """
+    bits = value.bit_length()
+    if bits < 1000:
+        return format(value, style)
+    return f"more than 2**{bits - 1}" if value > 0 else f"less than -2**{bits - 1}"
 
 
 def returned(wanted: str, value: Any, *, low: float = 0.0, high: float = math.inf) -> float:
@@ -128,11 +139,20 @@ def path(name: str, value: Any) -> Path:
     return Path(value)
 
 
+def is_list(values: object) -> bool:
+    """Whether values can be gone through one by one, and are no text.
+
+    >>> is_list([1]), is_list("ab"), is_list(np.array(1))
+    (True, False, False)
+    """
+    return isinstance(values, Iterable) and not isinstance(values, str | bytes) and getattr(values, "ndim", 1) > 0
+
+
 def labels(name: str, values: Iterable[Any]) -> list[Any]:
     """Labels as a list. A label is any hashable value, such as a string, a number or a tuple."""
-    if isinstance(values, str):
+    if isinstance(values, str | bytes):
         raise InputError(f"{name} must be a list of labels, as in [{values!r}], got {values!r}")
-    if not isinstance(values, Iterable):
+    if not is_list(values):
         raise InputError(f"{name} must be a list of labels, got {values!r}")
     found = list(values)
     for label in found:
@@ -145,11 +165,23 @@ def labels(name: str, values: Iterable[Any]) -> list[Any]:
     return found
 
 
+def array(value: Any) -> npt.NDArray[Any]:
+    """A value as an array; one of objects if NumPy cannot make an array of numbers of it.
+
+    >>> array([[1], [2, 3]]).dtype, array([1, 2]).tolist()
+    (dtype('O'), [1, 2])
+    """
+    try:
+        return np.asarray(value)
+    except (TypeError, ValueError, OverflowError):
+        return np.array(None)
+
+
 def weights(value: npt.ArrayLike, n_arms: int) -> Floats:
     """Finite weights, one per base arm, as a new float array."""
     try:
         result = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"weights must be {n_arms} numbers, one per base arm, got {value!r}") from None
     if result.shape != (n_arms,):
         raise InputError(f"weights must have shape ({n_arms},), one per base arm, got shape {result.shape}")
@@ -169,7 +201,7 @@ def mask(value: npt.ArrayLike | None, n_arms: int) -> Bools | None:
 
 def booleans(name: str, value: npt.ArrayLike, n_arms: int, meaning: str) -> Bools:
     """One boolean per base arm."""
-    result = np.asarray(value)
+    result = array(value)
     if result.dtype != np.bool_ or result.shape != (n_arms,):
         raise InputError(
             f"{name} must be {n_arms} booleans, {meaning}, got dtype {result.dtype} and shape {result.shape}"
@@ -179,7 +211,7 @@ def booleans(name: str, value: npt.ArrayLike, n_arms: int, meaning: str) -> Bool
 
 def arms(value: Sequence[int] | npt.ArrayLike, n_arms: int) -> Ints:
     """Distinct arm numbers in the order given, as an int64 array."""
-    result = np.asarray(value)
+    result = array(value)
     if result.ndim != 1 or result.size == 0 or result.dtype.kind not in "iu":
         raise InputError(f"arms must be a non-empty list of arm numbers from 0 to {n_arms - 1}, got {value!r}")
     # Contiguous, because compiled code reads it without looking at its strides.

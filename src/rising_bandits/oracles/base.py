@@ -12,14 +12,12 @@ import numpy.typing as npt
 from rising_bandits import _checks
 from rising_bandits._checks import Bools, Floats, Ints
 from rising_bandits._compile import copied
-from rising_bandits.errors import InfeasibleError, InputError
+from rising_bandits.errors import InfeasibleError
+from rising_bandits.oracles.answers import MOST_ARMS, answered, in_order
 from rising_bandits.oracles.family import LIST_LIMIT, SuperArmFamily
 from rising_bandits.oracles.operations import solve as solve_state
 
 __all__ = ["LIST_LIMIT", "MOST_ARMS", "KernelOracle", "SuperArmFamily", "SuperArmOracle", "finite_weights"]
-
-MOST_ARMS = 1_000_000
-"""The largest number of base arms that an oracle accepts."""
 
 
 class SuperArmOracle(SuperArmFamily):
@@ -135,20 +133,10 @@ class SuperArmOracle(SuperArmFamily):
             # The penalty for a forbidden arm must be larger than the sum of all other weights.
             values = values.copy()
             values[mask] = -(1.0 + 2.0 * float(np.abs(values).sum()))
-        arms = self.ordered(self._checked_answer(self.best(values)))
+        arms = in_order(self, answered(self, "best", self.best(values)))
         if mask is not None and mask[arms].any():
             raise self.nothing_left(mask)
         return arms
-
-    def _checked_answer(self, answer: Any) -> Ints:
-        """Check what `best` of a user-defined oracle returned: it must be a super arm."""
-        try:
-            return self.check_super_arm(answer)
-        except (InputError, TypeError, ValueError):
-            raise InputError(
-                f"what {type(self).__name__}.best returns must be a feasible super arm: at most {self.max_size} "
-                f"(max_size) different arm numbers, got {answer!r}"
-            ) from None
 
     def can(self, mask: npt.ArrayLike | None = None) -> bool:
         """Tell whether some super arm avoids every arm of the mask.

@@ -10,7 +10,8 @@ import numpy as np
 from rising_bandits import _checks
 from rising_bandits._checks import Floats, Ints
 from rising_bandits.errors import InputError
-from rising_bandits.oracles.base import MOST_ARMS, KernelOracle
+from rising_bandits.oracles.answers import accepts, in_order, no_super_arm
+from rising_bandits.oracles.base import MOST_ARMS, KernelOracle, SuperArmOracle
 from rising_bandits.oracles.operations import solve
 
 
@@ -30,6 +31,46 @@ def pack(super_arms: Sequence[Ints]) -> SetList:
     sizes = [len(arms) for arms in super_arms]
     first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     return SetList(first, np.concatenate(super_arms).astype(np.int64))
+
+
+def packed(oracle: SuperArmOracle, super_arms: Sequence[Ints]) -> SetList:
+    """Store super arms of an oracle for compiled code, each in the order in which it is played.
+
+    Parameters
+    ----------
+    oracle
+        The oracle.
+    super_arms
+        Checked sets of arms, at least one.
+
+    Raises
+    ------
+    InputError
+        The oracle is a user's own, and its answers are no super arms.
+    """
+    if not super_arms:
+        raise oracle.nothing_left(None)
+    if oracle.kernel() is None:
+        for arms in super_arms:
+            if not accepts(oracle, arms):
+                raise no_super_arm(oracle, "enumerate", arms)
+    found: list[Any] = [oracle.ordered(arms) for arms in super_arms]
+    if not _same_sets(super_arms, found):
+        found = [in_order(oracle, arms) for arms in super_arms]
+    return pack(found)
+
+
+def _same_sets(super_arms: Sequence[Ints], found: Sequence[Any]) -> bool:
+    """Whether arrays have the same arms, one by one, in whatever order."""
+    try:
+        sizes, members = np.array([len(arms) for arms in found]), np.concatenate(found)
+    except (TypeError, ValueError):
+        return False
+    given = pack(super_arms)
+    if members.dtype.kind not in "iu" or not np.array_equal(sizes, np.diff(given.first)):
+        return False
+    row = np.repeat(np.arange(sizes.size), sizes)
+    return np.array_equal(members[np.lexsort((members, row))], given.members[np.lexsort((given.members, row))])
 
 
 def _solve_all(state: SetList, weights: Floats, out: Ints) -> int:

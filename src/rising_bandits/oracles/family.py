@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy.typing as npt
 from rising_bandits import _checks
 from rising_bandits._checks import Bools, Ints
 from rising_bandits.errors import InfeasibleError, InputError, TooManySuperArmsError
+from rising_bandits.oracles.answers import check_sets, feasible
 
 if TYPE_CHECKING:
     from rising_bandits.oracles.base import SuperArmOracle
@@ -146,18 +148,32 @@ class SuperArmFamily(ABC):
             There are more than ``limit`` super arms, or they cannot be listed.
         """
         limit = _checks.integer("limit", limit, low=0)
-        listing = self.enumerate()
+        listing: Any = self.enumerate()
         if listing is None:
             raise TooManySuperArmsError(f"the super arms of {type(self).__name__} cannot be listed")
+        if not isinstance(listing, Iterable):
+            raise InputError(
+                f"what {type(self).__name__}.enumerate returns must be super arms or None, got {listing!r}"
+            )
         known = self.known_count()
         if known is not None and known > limit:
             raise TooManySuperArmsError(f"there are {known} super arms, more than the limit of {limit} that are listed")
         found: list[tuple[int, ...]] = []
         for arms in listing:
-            found.append(tuple(sorted(arms)))
+            try:
+                found.append(tuple(sorted(arms)))
+            except TypeError:
+                raise InputError(
+                    f"what {type(self).__name__}.enumerate returns must be lists of arm numbers, got {arms!r}"
+                ) from None
             if len(found) > limit:
                 raise TooManySuperArmsError(f"there are more than {limit} super arms, the limit of what is listed")
-        return [np.array(arms, dtype=np.int64) for arms in sorted(found)]
+        check_sets(self, "enumerate", found)
+        found.sort()
+        twice = next((list(arms) for arms, after in pairwise(found) if arms == after), None)
+        if twice is not None:
+            raise InputError(f"what {type(self).__name__}.enumerate returns must not repeat, got {twice} twice")
+        return [np.array(arms, dtype=np.int64) for arms in found]
 
     def super_arms_without(self, mask: Bools, limit: int = LIST_LIMIT) -> list[Ints]:
         """List the super arms that can be chosen while some arms are blocked, see `is_allowed`.
@@ -228,7 +244,7 @@ class SuperArmFamily(ABC):
             The arms are not a super arm.
         """
         array = _checks.arms(arms, self.n_arms)
-        if array.size > self.max_size or not self.is_feasible(array):
+        if array.size > self.max_size or not feasible(self, array):
             raise InputError(f"arms {array.tolist()} are not a feasible super arm")
         return array
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
-import numpy as np
-
+from rising_bandits import _checks
 from rising_bandits._checks import Ints
+from rising_bandits.errors import InputError
 
 Node = TypeVar("Node")
 Partial = tuple[int, tuple[int, ...]]
@@ -36,6 +36,7 @@ def distinct_arms(arms: Sequence[int] | Ints, n_arms: int) -> list[int] | None:
     >>> distinct_arms([2, 0], 3), distinct_arms([0, 0], 3), distinct_arms([-1], 3)
     ([2, 0], None, None)
     """
-    numbers = np.asarray(arms).tolist() if len(arms) else []
-    inside = all(0 <= number < n_arms for number in numbers)
-    return numbers if numbers and inside and len(set(numbers)) == len(numbers) else None
+    try:
+        return _checks.arms(arms, n_arms).tolist()  # type: ignore[no-any-return]
+    except InputError:
+        return None

@@ -7,7 +7,7 @@ from typing import Any
 
 from rising_bandits import _checks
 from rising_bandits.errors import TooManySuperArmsError
-from rising_bandits.oracles.explicit import pack
+from rising_bandits.oracles.explicit import packed
 from rising_bandits.policies.engines.listed import Listed
 from rising_bandits.policies.levels import BaseArmPolicy
 from rising_bandits.policies.parameters import LARGEST
@@ -70,7 +70,7 @@ class ESCB(BaseArmPolicy):
         engine = super()._begin(problem, horizon)
         oracle = problem.oracle
         try:
-            listed = pack([oracle.ordered(arms) for arms in oracle.super_arms()])
+            listed = packed(oracle, oracle.super_arms())
         except TooManySuperArmsError as error:
             raise TooManySuperArmsError(f"ESCB compares all super arms, but {error}; use CUCB instead") from None
         return Listed(

@@ -45,10 +45,11 @@ class PlainRule:
             if seen.size == 0:
                 out[unit] = self._unplayed[unit]
                 continue
-            index = self._index(seen, t)
+            index: Any = self._index(seen, t)
             try:
-                out[unit] = index
-            except (TypeError, ValueError):
+                # Neither a text nor an array is a number, though NumPy would make one of it.
+                out[unit] = np.nan if isinstance(index, str | bytes) else index
+            except (TypeError, ValueError, OverflowError):
                 out[unit] = np.nan
             if np.isnan(out[unit]):
                 raise InputError(

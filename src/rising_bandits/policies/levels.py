@@ -11,7 +11,8 @@ from rising_bandits import _checks
 from rising_bandits._checks import Bools, Floats, Ints
 from rising_bandits._compile import copied
 from rising_bandits.errors import InputError, TooManySuperArmsError
-from rising_bandits.oracles.explicit import pack
+from rising_bandits.oracles.answers import feasible, holding
+from rising_bandits.oracles.explicit import packed
 from rising_bandits.policies.engines.base_arms import BaseArms
 from rising_bandits.policies.engines.cover import (
     copy_cover,
@@ -24,8 +25,8 @@ from rising_bandits.policies.engines.cover import (
 from rising_bandits.policies.engines.live import Run, take_run
 from rising_bandits.policies.engines.python import PythonSolver
 from rising_bandits.policies.engines.super_arms import SuperArms
-from rising_bandits.policies.observed import checked_outcome
-from rising_bandits.policies.rule_policy import RulePolicy
+from rising_bandits.policies.observed import checked_outcome, checked_row
+from rising_bandits.policies.rule_policy import RulePolicy, checked_rule
 from rising_bandits.policies.rules.operations import assume, update
 from rising_bandits.problems.base import Problem
 
@@ -52,7 +53,7 @@ class BaseArmPolicy(RulePolicy):
                 )
         kernel = oracle.kernel()
         return BaseArms(
-            rule=self.make_rule(oracle.n_arms, problem, horizon),
+            rule=checked_rule(type(self).__name__, self.make_rule(oracle.n_arms, problem, horizon), oracle.n_arms),
             # A copy, because another policy on this problem may use its work space in another thread.
             solver=PythonSolver(oracle) if kernel is None else copied(kernel),
             weights=np.zeros(oracle.n_arms),
@@ -100,7 +101,7 @@ class BaseArmPolicy(RulePolicy):
 
     def _plan(self, super_arms: Sequence[Ints]) -> None:
         """Plan these super arms for first plays."""
-        self._engine = self._engine._replace(cover=planned(self._engine.cover, super_arms))
+        self._engine = self._engine._replace(cover=planned(self._engine.cover, self.problem.oracle, super_arms))
 
     def _first_plays(self, rounds: int) -> list[Ints]:
         """Super arms for the next rounds. Each contains the first arm that needs first plays, and many others."""
@@ -109,13 +110,13 @@ class BaseArmPolicy(RulePolicy):
         plays = self._rule.plays.copy()
         found: list[Ints] = []
         while len(found) < rounds and (arm := next_unit(cover, plays)) >= 0:
-            arms = oracle.containing(arm, prefer=waiting_units(cover, plays))
+            arms = holding(oracle, arm, prefer=waiting_units(cover, plays))
             if arms is None:
                 cover.aims[arm] = self.first_plays
                 self._give_up([arm])
                 continue
             plays[arms] += 1
-            found.append(oracle.ordered(arms))
+            found.append(arms)
         return found
 
     def _first_play_beyond(self, mask: Bools | None, underway: Sequence[Ints]) -> list[Ints]:
@@ -124,9 +125,9 @@ class BaseArmPolicy(RulePolicy):
         waiting = waiting_units(self._engine.cover, self._rule.plays + self._pending(underway))
         free = waiting if mask is None else waiting & ~mask
         for arm in np.flatnonzero(free)[:_TARGETS]:
-            found = oracle.containing(int(arm), mask=mask, prefer=waiting)
+            found = holding(oracle, int(arm), mask, waiting)
             if found is not None:
-                return [oracle.ordered(found)]
+                return [found]
         return []
 
     def _learn(self, arms: Ints, outcomes: Floats, played: int) -> None:
@@ -185,7 +186,7 @@ class BaseArmPolicy(RulePolicy):
     def absorb(self, arm: int, outcomes: Sequence[float] | Floats, *, rounds: int = 0) -> None:
         self._check_started()
         arm = _checks.integer("arm", arm, low=0, high=self.problem.n_arms - 1)
-        values = [checked_outcome(self.problem, arm, outcome) for outcome in outcomes]
+        values = [checked_outcome(self.problem, arm, outcome) for outcome in checked_row(outcomes)]
         self._pass_rounds(rounds)
         for value in values:
             self._make_room(1)
@@ -216,14 +217,14 @@ class SuperArmPolicy(RulePolicy):
                 f"horizon must be at least {needed}: so many rounds give each of the {len(sets)} super arms "
                 f"its first {self.first_plays} plays; got {horizon}"
             )
-        rule = self.make_rule(len(sets), problem, horizon)
-        packed = pack([problem.oracle.ordered(arms) for arms in sets])
+        rule = checked_rule(type(self).__name__, self.make_rule(len(sets), problem, horizon), len(sets))
+        listed = packed(problem.oracle, sets)
         self._sets = sets
         self._number = {arms.tobytes(): place for place, arms in enumerate(sets)}
         return SuperArms(
             rule=rule,
-            first=packed.first,
-            members=packed.members,
+            first=listed.first,
+            members=listed.members,
             weights=np.zeros(len(sets)),
             blocked=np.zeros(len(sets), dtype=np.bool_),
             pending=np.zeros(len(sets), dtype=np.int64),
@@ -252,7 +253,7 @@ class SuperArmPolicy(RulePolicy):
         return self._number[arms.tobytes()]
 
     def _accepts(self, arms: Ints) -> bool:
-        return self.problem.oracle.is_feasible(arms)
+        return feasible(self.problem.oracle, arms)
 
     def _learn(self, arms: Ints, outcomes: Floats, played: int) -> None:
         # A study may report a super arm that the problem no longer has. Nothing is learnt from it.

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set, Sized
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rising_bandits._checks import Bools, Floats, Ints
 from rising_bandits.errors import InputError
 from rising_bandits.problems.base import Problem
+
+_NUMBERS = (bool, int, float, np.bool_, np.number)
 
 
 class Observed(NamedTuple):
@@ -54,21 +56,20 @@ def checked_observed(
     >>> found.arms.tolist(), found.outcomes.tolist(), found.played
     ([2, 0], [0.25, 0.0], 1)
     """
-    if isinstance(outcomes, Mapping | Set | str) or not _is_row(outcomes):
-        raise InputError(f"outcomes must be a list of numbers in the order of arms, got {outcomes!r}")
-    if len(outcomes) != arms.size:
-        raise InputError(f"outcomes must hold one per arm, {arms.size}, got {len(outcomes)}")
+    given = checked_row(outcomes)
+    if len(given) != arms.size:
+        raise InputError(f"outcomes must hold one per arm, {arms.size}, got {len(given)}")
     values = np.zeros(arms.size)
     if played is None:
-        for place, outcome in enumerate(outcomes):
+        for place, outcome in enumerate(given):
             values[place] = checked_outcome(problem, arms[place], outcome)
         return Observed(arms, values, arms.size)
     whole = _is_row(played) and len(played) == arms.size
-    if not whole or not all(was in (True, False) for was in played):
+    if not whole or not all(isinstance(was, _NUMBERS) and was in (True, False) for was in played):
         raise InputError(f"played must hold one boolean per arm, {arms.size} of them, got {played!r}")
     order = [place for place, was in enumerate(played) if was]
     for place, old in enumerate(order):
-        values[place] = checked_outcome(problem, arms[old], outcomes[old])
+        values[place] = checked_outcome(problem, arms[old], given[old])
     rest = [place for place, was in enumerate(played) if not was]
     return Observed(arms[order + rest], values, len(order))
 
@@ -77,7 +78,7 @@ def checked_outcome(problem: Problem, arm: int, outcome: float) -> float:
     """An outcome as a float; refuses those outside [0, 1]."""
     try:
         # False for NaN too.
-        inside = bool(0.0 <= outcome <= 1.0)
+        inside = bool(0.0 <= outcome <= 1.0) and np.ndim(outcome) == 0
     except (TypeError, ValueError):
         inside = False
     if inside:
@@ -86,6 +87,14 @@ def checked_outcome(problem: Problem, arm: int, outcome: float) -> float:
     raise InputError(f"outcomes must be numbers in [0, 1], got {outcome!r} for arm {label!r}; rescale them first")
 
 
+def checked_row(outcomes: Any) -> list[Any]:
+    """Outcomes as a list, by place: whatever the index of a pandas Series is."""
+    if not _is_row(outcomes):
+        raise InputError(f"outcomes must be a list of numbers in the order of arms, got {outcomes!r}")
+    return list(outcomes)
+
+
 def _is_row(values: object) -> bool:
-    """Whether the values are a list, or an array with one axis."""
-    return isinstance(values, Sized) and getattr(values, "ndim", 1) == 1
+    """Whether the values are in a row: a list, or an array with one axis."""
+    unordered = isinstance(values, Mapping | Set | str | bytes)
+    return isinstance(values, Sized) and not unordered and getattr(values, "ndim", 1) == 1

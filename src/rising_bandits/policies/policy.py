@@ -15,13 +15,14 @@ import numpy.typing as npt
 from rising_bandits import _checks
 from rising_bandits._checks import Bools, Floats, Ints
 from rising_bandits.errors import InfeasibleError, InputError, NotStartedError, SigmaWarning
+from rising_bandits.oracles.answers import accepts
 from rising_bandits.policies import saving
 from rising_bandits.policies.doubt import Doubt
 from rising_bandits.policies.engines.live import decide, take
 from rising_bandits.policies.luck import luck_of
 from rising_bandits.policies.observed import checked_observed
 from rising_bandits.policies.underway import Underway
-from rising_bandits.problems.base import Problem
+from rising_bandits.problems.base import Problem, check_problem
 from rising_bandits.theory.noise import told_sigma
 
 _RNG = "a numpy.random.Generator, or a seed of at least 0"
@@ -89,7 +90,7 @@ class Policy(ABC):
         rng
             A generator, or a seed for one; None for a random seed.
         """
-        _check_problem(problem)
+        check_problem(problem)
         if horizon is not None:
             horizon = _checks.integer("horizon", horizon, low=1, limit=MOST_ROUNDS)
         if not isinstance(rng, np.random.Generator):
@@ -141,6 +142,8 @@ class Policy(ABC):
         self._check_started()
         blocked = _checks.mask(mask, self.problem.n_arms)
         if type(underway) is not Underway:
+            if not _checks.is_list(underway):
+                raise InputError(f"underway must be a list of super arms by arm numbers, got {underway!r}")
             underway = [np.sort(self._checked_arms(arms)) for arms in underway]
         before = None if blocked is None or callable(self._rng) else self.rng.bit_generator.state
         try:
@@ -317,17 +320,19 @@ class Policy(ABC):
         ([1, 0], 2)
         """
         self._check_started()
-        _check_problem(problem)
-        places = np.asarray(origin)
+        check_problem(problem)
+        places = _checks.array(origin)
         known = places.dtype.kind in "iu" and places.shape == (problem.n_arms,)
-        if not known or places.min(initial=0) < -1 or places.max(initial=-1) >= self.problem.n_arms:
+        # Numbers that are too large for 64 bits become negative.
+        places = places.astype(np.int64) if known else np.array([self.problem.n_arms])
+        if (places < -1).any() or (places >= self.problem.n_arms).any():
             raise InputError(
                 f"origin must hold one of the {self.problem.n_arms} present arms, or -1, for each of the "
                 f"{problem.n_arms} new ones, got {origin!r}"
             )
         policy = type(self)(**self.parameters())
         policy.start(problem, self.horizon, copy.deepcopy(self.rng))
-        policy._inherit(self, places.astype(np.int64))
+        policy._inherit(self, places)
         policy._round = self._round
         return policy
 
@@ -378,11 +383,7 @@ class Policy(ABC):
 
     def _accepts(self, arms: Ints) -> bool:
         """Whether arms are a super arm, or would be one if a mask blocked all others."""
-        if arms.size > self.problem.oracle.max_size:
-            return False
-        others = np.ones(self.problem.n_arms, dtype=np.bool_)
-        others[arms] = False
-        return self.problem.oracle.is_feasible(arms) or self.problem.oracle.is_allowed(arms, others)
+        return accepts(self.problem.oracle, arms)
 
     def __repr__(self) -> str:
         given = ", ".join(f"{name}={value!r}" for name, value in self.parameters().items())
@@ -431,12 +432,6 @@ class Policy(ABC):
     def _load(self, state: saving.Saved) -> None:
         """The inverse of `_dump`, on a policy that was just started."""
         return
-
-
-def _check_problem(problem: object) -> None:
-    """Refuse what is not a problem."""
-    if not isinstance(problem, Problem):
-        raise InputError(f"problem must be a Problem such as ShortestPath(...), got {problem!r}")
 
 
 def _simple(value: Any) -> Any:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from rising_bandits import _checks
-from rising_bandits.errors import InputError
 from rising_bandits.policies.foresight import Foresight
 from rising_bandits.policies.policy import MOST_ROUNDS, Policy
-from rising_bandits.problems.base import Problem
+from rising_bandits.problems.base import Problem, check_problem
 
 
 def recommended(problem: Problem, horizon: int | None = None) -> Policy:
@@ -35,8 +32,7 @@ def recommended(problem: Problem, horizon: int | None = None) -> Policy:
     >>> problem.labels_of(policy.select())
     ['ann', 'bob']
     """
-    if not isinstance(cast(object, problem), Problem):
-        raise InputError(f"problem must be a Problem such as ShortestPath(...), got {problem!r}")
+    check_problem(problem)
     if horizon is not None:
         _checks.integer("horizon", horizon, low=1, limit=MOST_ROUNDS)
     return Foresight()

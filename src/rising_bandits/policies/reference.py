@@ -8,9 +8,11 @@ from typing import Any, Self
 
 import numpy as np
 
+from rising_bandits import _checks
 from rising_bandits._checks import Bools, Floats, Ints
 from rising_bandits.errors import InfeasibleError, InputError, TooManySuperArmsError
-from rising_bandits.oracles.explicit import pack
+from rising_bandits.oracles.answers import drawn, holding
+from rising_bandits.oracles.explicit import packed
 from rising_bandits.policies import saving
 from rising_bandits.policies.engines.fixed import Constant, Turns, Uniform
 from rising_bandits.policies.engines.python import Sampled
@@ -64,8 +66,8 @@ class Oracle(Policy):
                 "super_arm must be given outside a simulation, and in one of a task whose best super arm cannot be "
                 "computed, as in Oracle(super_arm=[0, 3])"
             )
-        packed = pack([problem.oracle.ordered(problem.oracle.check_super_arm(chosen))])
-        return Constant(packed.first, packed.members)
+        listed = packed(problem.oracle, [problem.oracle.check_super_arm(chosen)])
+        return Constant(listed.first, listed.members)
 
     def parameters(self) -> dict[str, Any]:
         return {"super_arm": None if self.super_arm is None else [int(arm) for arm in self.super_arm]}
@@ -117,15 +119,15 @@ class Random(Policy):
 
     def _begin(self, problem: Problem, horizon: int | None) -> Uniform | Sampled:
         try:
-            listed = pack([problem.oracle.ordered(arms) for arms in problem.oracle.super_arms()])
+            listed = packed(problem.oracle, problem.oracle.super_arms())
         except TooManySuperArmsError:
             # Too many to list. An oracle that cannot draw one raises here.
-            problem.oracle.sample(np.random.default_rng(0))
+            drawn(problem.oracle, np.random.default_rng(0))
             return Sampled(problem.oracle)
         return Uniform(listed.first, listed.members)
 
     def _choose(self, mask: Bools | None, underway: Sequence[Ints]) -> Ints:
-        return super()._choose(mask, underway) if mask is None else self.problem.oracle.sample(self.rng, mask)
+        return super()._choose(mask, underway) if mask is None else drawn(self.problem.oracle, self.rng, mask)
 
     def indices(self) -> Floats:
         """Return 0 for every arm."""
@@ -175,8 +177,8 @@ class Tour(Policy):
             chosen = _cover(problem)
         else:
             chosen = [oracle.check_super_arm(arms) for arms in self.super_arms]
-        packed = pack([oracle.ordered(arms) for arms in chosen])
-        return Turns(packed.first, packed.members)
+        listed = packed(oracle, chosen)
+        return Turns(listed.first, listed.members)
 
     def parameters(self) -> dict[str, Any]:
         given = self.super_arms
@@ -208,7 +210,7 @@ class Tour(Policy):
 
 def _check_row(name: str, values: object, wanted: str) -> None:
     """Refuse what is not a list with at least one entry."""
-    if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray) or len(values) == 0:
+    if not _checks.is_list(values) or not isinstance(values, Sequence | np.ndarray) or len(values) == 0:
         raise InputError(f"{name} must be a list of {wanted}, got {values!r}")
 
 
@@ -217,7 +219,7 @@ def _cover(problem: Problem) -> list[Ints]:
     missing = np.ones(problem.n_arms, dtype=np.bool_)
     chosen = []
     for arm in range(problem.n_arms):
-        if missing[arm] and (arms := problem.oracle.containing(arm, prefer=missing)) is not None:
+        if missing[arm] and (arms := holding(problem.oracle, arm, prefer=missing)) is not None:
             chosen.append(arms)
             missing[arms] = False
     return chosen

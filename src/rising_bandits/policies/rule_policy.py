@@ -15,7 +15,7 @@ from rising_bandits.policies import saving
 from rising_bandits.policies.engines.cover import PLAYS_FIRST, copy_cover
 from rising_bandits.policies.policy import Policy
 from rising_bandits.policies.relearning import rearrange_rule
-from rising_bandits.policies.rules.operations import indices
+from rising_bandits.policies.rules.operations import indices, roomy, update
 from rising_bandits.policies.rules.rings import ring_fields, with_room
 from rising_bandits.policies.rules.terms import AVERAGE
 from rising_bandits.policies.underway import Underway
@@ -158,3 +158,20 @@ class RulePolicy(Policy):
     def _aims(self) -> Any:
         """How often first plays of each unit were tried, for saving."""
         return np.minimum(self._engine.cover.aims, self.first_plays).astype(np.int8)
+
+
+def checked_rule(policy: str, rule: Any, n_units: int) -> Any:
+    """The rule that ``make_rule`` of a policy returned; refuses what an engine cannot work with."""
+    for wanted in (indices, update, roomy):
+        if not wanted.handles(rule):
+            raise InputError(
+                f"what {policy}.make_rule returns must be a NamedTuple with a registered {wanted.name}, or an object "
+                f"with a method {wanted.name}, got {rule!r}"
+            )
+    plays: object = getattr(rule, "plays", None)
+    if not isinstance(plays, np.ndarray) or plays.dtype != np.int64 or plays.shape != (n_units,):
+        raise InputError(
+            f"plays of what {policy}.make_rule returns must be an array of {n_units} numbers of type int64, one per "
+            f"unit, got {plays!r}"
+        )
+    return rule

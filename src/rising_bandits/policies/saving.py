@@ -20,7 +20,7 @@ from rising_bandits._checks import Ints
 from rising_bandits._compile import copied
 from rising_bandits.errors import InputError, RisingBanditsError
 from rising_bandits.policies.rules.rings import Rings, dump_rings, load_rings
-from rising_bandits.problems.base import Problem, same_problem
+from rising_bandits.problems.base import Problem, check_problem, same_problem
 
 if TYPE_CHECKING:
     from rising_bandits.policies.policy import Policy
@@ -178,6 +178,8 @@ def save_policy(policy: Policy) -> dict[str, Any]:
 
 def load_policy(kind: type[AnyPolicy], state: object, problem: Problem | None) -> AnyPolicy:
     """The inverse of `save_policy`; raises `InputError` if something is wrong with the state."""
+    if problem is not None:
+        check_problem(problem)
     saved = opened("state", state)
     with reading("state"):
         if saved.data.get("policy") != kind.__name__:

@@ -12,6 +12,7 @@ from rising_bandits import _checks
 from rising_bandits._checks import Ints
 from rising_bandits.errors import InputError, RisingBanditsError
 from rising_bandits.oracles import SuperArmOracle, from_spec
+from rising_bandits.oracles.answers import check_oracle, in_order
 from rising_bandits.oracles.base import MOST_ARMS
 from rising_bandits.problems.rewards import Reward, as_reward
 
@@ -57,6 +58,7 @@ class Problem:
     ) -> None:
         if not isinstance(cast(object, oracle), SuperArmOracle):
             raise InputError(f"oracle must be an oracle such as KSubsets(3, 2), got {oracle!r}")
+        check_oracle(oracle)
         self.oracle = oracle
         self.reward = as_reward(reward)
         self.labels: tuple[Label, ...] = (
@@ -157,12 +159,12 @@ class Problem:
         arms
             Arm numbers.
         """
-        if not isinstance(cast(object, arms), Iterable):
+        if not _checks.is_list(arms):
             raise InputError(f"arms must be a list of numbers from 0 to {self.n_arms - 1}, got {arms!r}")
-        numbers = [int(arm) for arm in arms]
+        numbers = list(arms)
         for arm in numbers:
-            if not 0 <= arm < self.n_arms:
-                raise InputError(f"arms must be numbers from 0 to {self.n_arms - 1}, got {arm}")
+            if not isinstance(arm, int | np.integer) or not 0 <= arm < self.n_arms:
+                raise InputError(f"arms must be numbers from 0 to {self.n_arms - 1}, got {arm!r}")
         return [self.labels[arm] for arm in numbers]
 
     @property
@@ -216,7 +218,7 @@ class Problem:
         arms
             The arm numbers of a super arm.
         """
-        return self.oracle.ordered(arms)
+        return in_order(self.oracle, _checks.arms(arms, self.n_arms))
 
     def spec(self) -> dict[str, Any] | None:
         """Describe the problem as plain data for `from_spec`.
@@ -276,6 +278,12 @@ class Problem:
         size, reward = self.oracle.max_size, self.reward.name
         how = "" if self.exact else ", solver not exact for this reward"
         return f"{type(self).__name__}({self.n_arms} base arms, {family} of up to {size}, {reward} reward{how})"
+
+
+def check_problem(problem: object) -> None:
+    """Refuse what is not a problem."""
+    if not isinstance(problem, Problem):
+        raise InputError(f"problem must be a Problem such as ShortestPath(...), got {problem!r}")
 
 
 def same_problem(one: Mapping[str, Any], two: Mapping[str, Any]) -> bool:

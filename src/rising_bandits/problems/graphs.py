@@ -68,7 +68,7 @@ def read_edges(graph: Any, *, directed: bool) -> Edges:
         else:
             rows = [(u, v, data.get("name"), None) for u, v, data in graph.edges(data=True)]
     else:
-        if not isinstance(graph, Iterable):
+        if not _checks.is_list(graph):
             raise InputError(f"graph must be a networkx graph or a list of edges, got {graph!r}")
         for edge in graph:
             if not isinstance(edge, tuple | list) or len(edge) not in (2, 3):
@@ -161,7 +161,7 @@ class ShortestPath(Problem):
         edges = read_edges(graph, directed=True)
         tails, heads = [u for u, _ in edges.ends], [v for _, v in edges.ends]
         for name, node in (("source", source), ("target", target)):
-            if node not in edges.nodes:
+            if _checks.labels(name, [node])[0] not in edges.nodes:
                 raise InputError(f"{name} must be a node of the graph, got {node!r}")
         if source != target and (node := _lonely(edges, source, target)) is not None:
             raise InfeasibleError(f"there is no path from source {source!r} to target {target!r}: {node!r} has no edge")

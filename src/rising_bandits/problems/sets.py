@@ -80,10 +80,10 @@ class Explicit(Problem):
         reward: Reward | str = "sum",
         labels: Sequence[Label] | None = None,
     ) -> None:
-        if isinstance(super_arms, str) or not isinstance(super_arms, Sized) or len(super_arms) == 0:
+        if not _checks.is_list(super_arms) or not isinstance(super_arms, Sized) or len(super_arms) == 0:
             raise InputError(f"super_arms must be a list of at least one list of arms, got {super_arms!r}")
         for arms in super_arms:
-            if isinstance(arms, str) or not isinstance(arms, Sized) or len(arms) == 0:
+            if not _checks.is_list(arms) or not isinstance(arms, Sized) or len(arms) == 0:
                 raise InputError(f"each super arm must be a non-empty list of arms, got {arms!r}")
         used = list(dict.fromkeys(_checks.labels("super_arms", (arm for arms in super_arms for arm in arms))))
         if labels is None:

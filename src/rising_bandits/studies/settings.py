@@ -11,8 +11,9 @@ import numpy as np
 from rising_bandits import _checks
 from rising_bandits.curves.draws import draw_of
 from rising_bandits.errors import InputError
+from rising_bandits.oracles.answers import holding
 from rising_bandits.policies.policy import Policy
-from rising_bandits.problems.base import Label, Problem, _plain
+from rising_bandits.problems.base import Label, Problem, _plain, check_problem
 from rising_bandits.studies.log.arms import Arms
 from rising_bandits.studies.log.events import Event, check_source
 from rising_bandits.studies.log.fold import Fold
@@ -157,8 +158,7 @@ class Luck:
 
 def problem_body(problem: Problem, key_of: Mapping[Label, int]) -> dict[str, Any]:
     """The body of a problem event. New labels get the next free keys."""
-    if not isinstance(cast(object, problem), Problem):
-        raise InputError(f"problem must be a Problem such as ShortestPath(...), got {problem!r}")
+    check_problem(problem)
     labels = [_plain(label) for label in problem.labels]
     for label in problem.labels:
         if any("\ud800" <= letter <= "\udfff" for letter in str(label)):
@@ -181,7 +181,7 @@ def _unreachable(problem: Problem) -> list[int]:
     for arm in range(problem.n_arms):
         if waiting[arm]:
             waiting[arm] = False
-            found = problem.oracle.containing(arm, prefer=waiting)
+            found = holding(problem.oracle, arm, prefer=waiting)
             if found is None:
                 missing.append(arm)
             else:

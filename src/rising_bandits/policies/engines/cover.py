@@ -16,7 +16,9 @@ import numpy as np
 
 from rising_bandits._checks import Bools, Ints
 from rising_bandits._compile import compiled
-from rising_bandits.oracles.explicit import pack
+from rising_bandits.oracles import SuperArmOracle
+from rising_bandits.oracles.answers import holding
+from rising_bandits.oracles.explicit import packed
 from rising_bandits.problems.base import Problem
 
 PLAYS_FIRST = 2
@@ -43,13 +45,13 @@ def make_cover(n_units: int, wanted: int = PLAYS_FIRST) -> Cover:
     return Cover(np.zeros(n_units, dtype=np.int64), np.zeros(3, dtype=np.int64), none, none.copy(), wanted)
 
 
-def planned(cover: Cover, super_arms: Sequence[Ints]) -> Cover:
-    """The same cover with these super arms as its plan, each in the order of its structure."""
+def planned(cover: Cover, oracle: SuperArmOracle, super_arms: Sequence[Ints]) -> Cover:
+    """The same cover with these super arms as its plan."""
     cover.cursor[1], cover.cursor[2] = 0, len(super_arms)
     if not super_arms:
         return cover
-    packed = pack(super_arms)
-    return cover._replace(first=packed.first, members=packed.members)
+    plan = packed(oracle, super_arms)
+    return cover._replace(first=plan.first, members=plan.members)
 
 
 def copy_cover(cover: Cover) -> Cover:
@@ -112,7 +114,7 @@ def cover_rounds(problem: Problem, wanted: int = PLAYS_FIRST) -> int:
     cover = make_cover(problem.n_arms, wanted)
     rounds = 0
     while (unit := next_unit(cover, plays)) >= 0:
-        arms = problem.oracle.containing(unit, prefer=waiting_units(cover, plays))
+        arms = holding(problem.oracle, unit, prefer=waiting_units(cover, plays))
         if arms is None:
             cover.aims[unit] = wanted
             continue

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from rising_bandits import _checks
 from rising_bandits._checks import Floats, Ints
 from rising_bandits.errors import InfeasibleError
 from rising_bandits.oracles import SuperArmOracle
+from rising_bandits.oracles.answers import drawn, in_order
 
 
 class PythonSolver:
@@ -42,7 +42,7 @@ class PythonEngine:
 
     def select(self, t: int, rng: object, out: Ints) -> int:
         """What the object proposes. It is an error if that is not a super arm."""
-        arms = self._oracle.ordered(self._oracle.check_super_arm(self._policy.select()))
+        arms = in_order(self._oracle, self._oracle.check_super_arm(self._policy.select()))
         out[: arms.size] = arms
         return int(arms.size)
 
@@ -66,7 +66,7 @@ class Sampled:
 
     def select(self, t: int, rng: np.random.Generator, out: Ints) -> int:
         """A random super arm in the order of its structure."""
-        arms = self._oracle.ordered(_checks.arms(self._oracle.sample(rng), self._oracle.n_arms))
+        arms = in_order(self._oracle, drawn(self._oracle, rng))
         out[: arms.size] = arms
         return int(arms.size)
 

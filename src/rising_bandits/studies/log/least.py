@@ -17,6 +17,7 @@ import numpy as np
 
 from rising_bandits._checks import Bools, Ints
 from rising_bandits.errors import InfeasibleError, InputError
+from rising_bandits.oracles.answers import holding
 from rising_bandits.oracles.base import finite_weights
 from rising_bandits.policies.levels import RulePolicy, SuperArmPolicy
 from rising_bandits.policies.policy import Policy
@@ -135,5 +136,4 @@ def through(policy: Policy, arm: int, wanted: list[int], mask: Bools | None) -> 
         return np.sort(solved)
     prefer = np.zeros(weights.size, dtype=np.bool_)
     prefer[wanted] = True
-    held = oracle.containing(arm, mask=mask, prefer=prefer)
-    return None if held is None else np.sort(held)
+    return holding(oracle, arm, mask, prefer)
