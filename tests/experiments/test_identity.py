@@ -405,6 +405,28 @@ def test_damaged_settings_are_said_and_made_anew(tmp_path, caplog, text):
     assert ex.ResultStore(tmp_path).settings() == [*plan, *more]
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes")
+def test_pipes_are_not_read(tmp_path, monkeypatch):
+    spec = ex.make_plan(["toy"], ["random"], seeds=1, horizon=50)[0]
+    store = ex.ResultStore(tmp_path)
+    (tmp_path / "_partial").mkdir()
+    (tmp_path / "runs").mkdir()
+    for path in (tmp_path / "_settings.json", tmp_path / "plan.toml", store.partial_path(spec), store.run_path(spec)):
+        os.mkfifo(path)
+
+    def opened(*_, **__):
+        raise AssertionError("a pipe was opened, and nobody writes to it")
+
+    for name in ("open", "read_text", "read_bytes"):
+        monkeypatch.setattr(f"pathlib.Path.{name}", opened)
+    monkeypatch.setattr("gzip.open", opened)
+    assert store.settings() == []
+    assert store.read_partial(spec) is None
+    assert not store.has(spec)
+    with pytest.raises(rb.InputError, match="must be a file"):
+        ex.Plan.read(tmp_path / "plan.toml")
+
+
 def test_leftovers_of_killed_runs_are_removed(tmp_path):
     spec = ex.make_plan(["toy"], ["random"], seeds=1, horizon=50)[0]
     ex.run_plan([spec], tmp_path, workers=1)

@@ -97,8 +97,9 @@ class Plan:
         """
         path = Path(path)
         try:
-            if path.stat().st_size > _MOST_BYTES:
-                raise InputError(f"plan {str(path)!r} must have at most {_MOST_BYTES >> 10} kB")
+            # A pipe has no size, and perhaps no end.
+            if path.stat().st_size > _MOST_BYTES or not path.is_file():
+                raise InputError(f"plan {str(path)!r} must be a file of at most {_MOST_BYTES >> 10} kB")
             data = tomllib.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             raise InputError(f"plan {str(path)!r} does not exist") from None

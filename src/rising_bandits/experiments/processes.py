@@ -91,10 +91,11 @@ class _Board:
 
 
 def _context(todo: list[tuple[int, RunSpec]]) -> Any:
-    """How helpers start. A copy of a process has none of its threads, so what these hold is held for ever.
+    """How helpers start: as copies of this process where that is safe, else as new processes.
 
-    Hence this process must have one thread, and play the library's own code only. Of the libraries under it those with
-    threads of their own (BLAS, Arrow) expect to be copied. One's own code may use others, which do not.
+    A copy has only the thread that made it. A lock that another thread held stays locked in the copy for ever. So this
+    process must have one thread, and play the library's own code only: BLAS and Arrow have threads of their own and are
+    made to be copied, but a library that one's own code uses may not be.
     """
     alone = sys.platform == "linux" and threading.active_count() == 1
     return multiprocessing.get_context("fork" if alone and not any(_own(spec) for _, spec in todo) else "spawn")

@@ -286,6 +286,7 @@ class ResultStore:
         if not path.exists():
             return None
         try:
+            _check_file(path)
             data = json.loads(_inflate(path, _most_state(spec)))
             # Other sources might have made other numbers, so the run starts again.
             if data["sources"] != NUMBERS_HASH or data.get("code", "") != spec.code:
@@ -328,8 +329,15 @@ class ResultStore:
         return run
 
 
+def _check_file(path: Path) -> None:
+    """Refuse what is no file: a pipe might never end."""
+    if not path.is_file():
+        raise InputError("it is not a file")
+
+
 def _read_settings(path: Path) -> list[RunSpec]:
     """The specs in a file of settings."""
+    _check_file(path)
     if path.stat().st_size > _MOST_SETTINGS:
         raise InputError(f"it is larger than {_MOST_SETTINGS >> 20} MiB")
     return [RunSpec.from_dict(data) for data in json.loads(path.read_text())["runs"]]
