@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 
 import numpy as np
 import pytest
@@ -530,6 +531,9 @@ def test_the_event_loop_goes_on_while_a_study_works(storage):
             assert await study.open_decisions() == []
         again = await rb.studies.aio.open("team", storage=storage)
         assert (await again.ask()).id == 4
+        await again.close()
+        # As with a study that does not wait, the next call opens it again.
+        assert len(await again.history(since=timedelta(days=1))) == 2
         await again.close()
 
     asyncio.run(work())

@@ -18,6 +18,7 @@ import asyncio
 import functools
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
 from typing import Any, ParamSpec, TypeVar, overload
 
 from rising_bandits.problems.base import Label
@@ -46,7 +47,8 @@ class AsyncStudy:
     def __init__(self, study: Study) -> None:
         self.study = study
         """The study itself. Its own calls block."""
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="study")
+        self._thread: ThreadPoolExecutor | None = None
+        """The thread of the calls; None before the first one and after `close`."""
 
     async def run(self, call: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         r"""Await any call of the study, as in ``await study.run(study.study.set_expiry, 60)``.
@@ -63,6 +65,8 @@ class AsyncStudy:
         object
             What the call returns.
         """
+        if self._thread is None:
+            self._thread = ThreadPoolExecutor(1, thread_name_prefix="study")
         return await asyncio.get_running_loop().run_in_executor(self._thread, functools.partial(call, *args, **kwargs))
 
     @overload
@@ -136,18 +140,20 @@ class AsyncStudy:
         """Compare the study with a rule or source, as `Study.compare`."""
         return await self.run(self.study.compare, source, level=level)
 
-    async def history(self, *, last: int | None = None) -> Any:
+    async def history(self, *, last: int | None = None, since: datetime | timedelta | float | None = None) -> Any:
         """List outcomes in a table, as `Study.history`."""
-        return await self.run(self.study.history, last=last)
+        return await self.run(self.study.history, last=last, since=since)
 
     async def open_decisions(self) -> list[Decision]:
         """List the decisions that can still be told, as `Study.open_decisions`."""
         return await self.run(self.study.open_decisions)
 
     async def close(self) -> None:
-        """Wait for the calls that were begun, then close the connection to the database."""
+        """Wait for the calls that were begun, then close the connection. The next call opens a new one."""
         await self.run(self.study.close)
-        self._thread.shutdown(wait=False)
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            thread.shutdown(wait=False)
 
     async def __aenter__(self) -> AsyncStudy:
         return self

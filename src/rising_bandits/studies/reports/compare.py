@@ -74,7 +74,8 @@ class Comparison:
 
     def __str__(self) -> str:
         how = "asks that were drawn at random" if self.drawn else "decisions, of which one part was recorded elsewhere"
-        lines = [f"the study and {self.source!r} on {sum(self.decisions)} {how}, over {self.days} day(s)"]
+        days = f"{self.days} day{'' if self.days == 1 else 's'}"
+        lines = [f"the study and {self.source!r} on {sum(self.decisions)} {how}, over {days}"]
         if self.reward is None:
             return "\n".join([*lines, "too few decisions: at least two of each on the same day are needed"])
         unit = f" {self.unit}" if self.unit else ""
