@@ -20,6 +20,7 @@ from rising_bandits.cli import (
     run,
     serve,
     study,
+    study_set,
     sweeps,
     tasks,
     theory,
@@ -64,7 +65,7 @@ app.command("compare")(sweeps.compare)
 app.command("reproduce")(reproduce.reproduce)
 app.add_typer(theory.app, name="theory")
 app.add_typer(antmaze.app, name="antmaze")
-for _name, _command in changes.COMMANDS.items():
+for _name, _command in {**changes.COMMANDS, **study_set.COMMANDS}.items():
     study.app.command(_name)(_command)
 study.app.command("check")(upkeep.check)
 study.app.command("backup")(upkeep.backup)

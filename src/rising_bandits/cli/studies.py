@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rising_bandits.cli.output import out, print_json
+
 if TYPE_CHECKING:
     from rising_bandits.studies import Study
 
@@ -35,3 +37,11 @@ def open_study(name: str, storage: str, author: str | None = None) -> Study:
 def label_of(study: Study, text: str) -> Any:
     """The label of the arm that a text on the command line means; labels need not be texts."""
     return next((label for label in study.problem.labels if str(label) == text), text)
+
+
+def say_done(as_json: bool, name: str, what: str, **facts: Any) -> None:
+    """Say what was done."""
+    if as_json:
+        print_json({"study": name, **facts})
+    else:
+        out.print(f"{name}: {what}", soft_wrap=True)
