@@ -315,7 +315,7 @@ def test_everything_that_changes_a_study_has_a_command(rising, tmp_path):
     assert said["least"] == {"a->b": 0.2}
     assert said["clipped"] == {"b->d": 1}
     shown = rising("show", "s")
-    assert "horizon 500, decisions expire after 3600 s, 1 outcomes clipped" in shown
+    assert "horizon 500, decisions expire after 3600 s, 1 outcome clipped" in shown
     assert "too few" in rising("compare", "s", "today")
     assert json.loads(rising("compare", "s", "today", "--json"))["winner"] is None
     (tmp_path / "plays.csv").write_text("arm,play,outcome\na->c,0,10\na->c,1,12\n")

@@ -1033,3 +1033,19 @@ def test_a_live_policy_made_of_the_last_one_is_the_policy_of_the_log(tmp_path, r
             known = study.policy.state()
             study._log.forget()
             assert study.policy.state() == known
+
+
+@pytest.mark.parametrize("gone", ["reset", "problem"])
+def test_the_recommended_policy_can_be_saved_after_arms_were_forgotten(storage, gone):
+    """What forgotten arms told about the others stays in its state, and is no damage."""
+    roads = [("a", "b"), ("b", "d"), ("a", "c"), ("c", "d")]
+    with rb.studies.create("f", rb.problems.ShortestPath(roads, "a", "d"), storage=storage, seed=1) as study:
+        for part in range(4):
+            decision = study.ask()
+            study.tell(decision, dict.fromkeys(decision.super_arm, 0.3 + 0.1 * part))
+        if gone == "reset":
+            study.reset(["a->b", "b->d"])
+        else:
+            study.set_problem(rb.problems.ShortestPath([*roads[2:], ("a", "e"), ("e", "d")], "a", "d"))
+        policy = study.policy
+        assert type(policy).from_state(policy.state()).indices().tolist() == policy.indices().tolist()

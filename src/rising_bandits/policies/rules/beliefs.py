@@ -108,5 +108,13 @@ def check_beliefs(told: Floats, pool: Floats, prior: Floats) -> None:
     tells, sure, known = told[:, rest], told[:, rest + 1], told[:, rest + 2]
     moments = (tells, sure, known, tells * level, tells * level**2, known * rise, known * rise**2)
     sums = np.array([*(sure @ told[:, :rest]), *(part.sum() for part in moments)])
-    if not np.allclose(sums, pool, rtol=1e-6, atol=1e-6 * (1.0 + np.abs(told).max()) ** 2):
+    # The pool keeps what arms told that were forgotten since, by a reset or because the problem lacks them now.
+    others = pool - sums
+    near = 1e-6 * (1.0 + np.abs(pool).max(initial=0.0) + np.abs(told).max(initial=0.0)) ** 2
+    counts = others[: rest + 3]
+    spreads = (
+        others[rest] * others[rest + 4] - others[rest + 3] ** 2,
+        others[rest + 2] * others[rest + 6] - others[rest + 5] ** 2,
+    )
+    if (counts < -near).any() or others[rest + 4] < -near or others[rest + 6] < -near or min(spreads) < -near:
         raise InputError("state holds sums over units that are not what the units told")
