@@ -49,3 +49,10 @@ def test_sigma_cannot_make_a_policy_explore_less():
         arms = policy.select()
         policy.observe(arms, [0.5] * len(arms))
     assert policy.plays.min() >= 15
+
+
+@pytest.mark.parametrize("cost", ["a", None, [1.0], [[1.0], [2.0, 3.0]], float("nan"), 1j], ids=repr)
+def test_a_cost_function_must_return_costs(cost):
+    oracle = CostPaths([0, 0], [1, 1], 0, 1, cost=lambda weights: cost)
+    with pytest.raises(rb.InputError, match="cost must return one cost of at least 0 per arm, got"):
+        oracle.solve([0.1, 0.2])

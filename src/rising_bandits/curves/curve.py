@@ -14,7 +14,7 @@ from rising_bandits.errors import InputError
 
 def _counts(plays: npt.ArrayLike) -> Ints:
     """Check that numbers of plays are whole numbers, and convert them to integers."""
-    given = np.asarray(plays)
+    given = _checks.array(plays)
     if given.dtype.kind not in "iuf" or (given.dtype.kind == "f" and not (given % 1.0 == 0.0).all()):
         raise InputError(f"plays must be whole numbers of plays, got {plays!r}")
     return given.astype(np.int64)
@@ -68,7 +68,11 @@ class Curve(ABC):
         counts = _counts(plays)
         if counts.size and counts.min() < 0:
             raise InputError(f"plays must be at least 0, got {counts.min()}")
-        return np.asarray(self.mean(counts), dtype=np.float64)
+        found: object = self.mean(counts)
+        try:
+            return np.asarray(found, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError):
+            raise InputError(f"what {type(self).__name__}.mean returns must be means, got {found!r:.200}") from None
 
     def table(self, horizon: int) -> Floats:
         """The means after 0, 1, 2, ... plays, up to where the curve becomes constant.
@@ -89,7 +93,10 @@ class Curve(ABC):
             A mean is outside [0, 1], or the table would take too much memory.
         """
         horizon = _checks.integer("horizon", horizon, low=0)
-        length = horizon if self.settled is None else min(horizon, self.settled + 1)
+        settled = self.settled
+        if settled is not None:
+            settled = _checks.integer(f"settled of {type(self).__name__}", settled, low=0)
+        length = horizon if settled is None else min(horizon, settled + 1)
         _checks.memory(f"the means of {horizon} plays of {self!r:.80}", 2.0 * length)
         values = self(np.arange(max(1, length)))
         if values.shape != (max(1, length),):

@@ -160,10 +160,11 @@ class CostPaths(SuperArmOracle):
     def search(self, weights: Floats, mask: Bools | None) -> Ints:
         if isinstance(self.cost, str):
             return super().search(weights, mask)
-        costs = np.array(self.cost(weights), dtype=np.float64)
-        if costs.shape != weights.shape or not (costs >= 0).all():
-            raise InputError("cost must return one cost of at least 0 per arm")
-        return self._cheapest(costs, mask)
+        found: object = self.cost(weights)
+        costs = _checks.array(found)
+        if costs.dtype.kind not in "iuf" or costs.shape != weights.shape or not (costs >= 0).all():
+            raise InputError(f"cost must return one cost of at least 0 per arm, got {found!r:.200}")
+        return self._cheapest(costs.astype(np.float64), mask)
 
     def is_feasible(self, arms: Sequence[int] | Ints) -> bool:
         return check_walk(self.arcs, arms)
