@@ -377,3 +377,12 @@ def test_a_file_of_edges_may_begin_with_a_byte_order_mark(rising, tmp_path):
 def test_an_expiry_beyond_all_calendars_is_shown_as_never(rising):
     rising("create", "s", "--arms", "a,b", "--k", "1", "--expires", "1e300")
     assert json.loads(rising("ask", "s", "--json"))["decisions"][0]["expires_at"] is None
+
+
+def test_ctrl_c_does_not_promise_that_an_ask_goes_on(run, capsys, monkeypatch, tmp_path):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(rb.studies, "open", interrupted)
+    assert run("study", "ask", "s", "--storage", f"sqlite:///{tmp_path}/s.db") == 130
+    assert capsys.readouterr().err == "rising: stopped\n"

@@ -21,8 +21,9 @@ import pytest
 import rising_bandits as rb
 from rising_bandits._text import shown_text
 from rising_bandits.policies.engines import live
+from rising_bandits.studies import library, loading
 from rising_bandits.studies.log import log as study_log
-from rising_bandits.studies.storage import digests
+from rising_bandits.studies.storage import digests, transactions
 from rising_bandits.studies.storage import queue as queues
 from rising_bandits.studies.storage.databases import Steady
 from rising_bandits.studies.storage.queue import Queue
@@ -567,3 +568,35 @@ def test_a_storage_that_cannot_be_read_is_not_called_damaged(tmp_path, run, caps
         rb.studies.check(storage=f"sqlite:///{newer}")
     (tmp_path / "text.db").write_text("no database at all " * 100)
     assert "is damaged" in rb.studies.check(storage=f"sqlite:///{tmp_path}/text.db").faults[0]
+
+
+def test_what_is_being_loaded_or_removed_is_no_damage(tmp_path, monkeypatch):
+    """A check and a backup may come in the middle of both, or after a process that was killed there."""
+    path, storage = tmp_path / "s.db", f"sqlite:///{tmp_path}/s.db"
+    for name in ("kept", "gone"):
+        with make(path, name=name) as study:
+            play(study, 5)
+    study.export(tmp_path / "s.jsonl")
+    monkeypatch.setattr(transactions, "_REMOVED", 3)
+
+    def killed(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(library, "remove", lambda database, number: killed(remove_one(database, number)))
+        with pytest.raises(KeyboardInterrupt):
+            rb.studies.delete("gone", storage=storage)
+        patch.setattr(loading, "bring", killed)
+        patch.setattr(loading, "remove", lambda *_: None)
+        with pytest.raises(KeyboardInterrupt):
+            rb.studies.load(tmp_path / "s.jsonl", "new", storage=storage)
+    found = rb.studies.check(storage=storage)
+    assert found.whole
+    assert found.studies == 1
+    copy = rb.studies.backup(tmp_path / "copy.db", storage=storage)
+    assert rb.studies.names(storage=f"sqlite:///{copy}") == ["kept"]
+
+
+def remove_one(database, number):
+    with database.write() as writer:
+        assert writer.remove_some(number)

@@ -139,5 +139,8 @@ def main(arguments: list[str] | None = None) -> None:
             say.print(f"rising: {' '.join(text.split())} (see rising --help)")
         sys.exit(2)
     if code == _STOPPED:
-        say.print("rising: stopped; the same command goes on where it was")
+        words = sys.argv[1:] if arguments is None else arguments
+        # What a call to a study has acknowledged is kept, and there is nothing of it to go on with.
+        goes_on = "" if words[:1] == ["study"] else "; the same command goes on where it was"
+        say.print(f"rising: stopped{goes_on}")
     sys.exit(code if isinstance(code, int) else 0)

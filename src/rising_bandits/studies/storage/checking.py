@@ -34,7 +34,11 @@ def find_faults(storage: Storage) -> tuple[int, int, list[str]]:
             faults += _structure(storage, reader)
             if storage.version is not None:
                 for row in reader.rows("SELECT * FROM rising_studies ORDER BY id"):
-                    studies += 1
+                    hidden = row[5] if storage.version == HEAD else None
+                    if hidden is not None and hidden < 0:
+                        # It is being removed, from its beginning on.
+                        continue
+                    studies += hidden is None
                     count, found = _study(reader, row, storage.version == HEAD)
                     events += count
                     faults += found[: _MOST - len(faults)]
@@ -65,7 +69,8 @@ def _study(reader: Reader, row: Any, checked: bool) -> tuple[int, list[str]]:
         faults.append(f"{what}: the settings do not agree with their checksum")
     newest, found = _events(reader, number, checked)
     faults += [f"{what}: {fault}" for fault in found]
-    if newest == 0:
+    if newest == 0 and not (checked and row[5] is not None):
+        # One that is being loaded may have none yet.
         faults.append(f"{what}: it has no event")
     for seq, body in reader.rows("SELECT seq, body FROM rising_snapshots WHERE study_id = ?", number):
         try:
