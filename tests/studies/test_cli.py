@@ -386,3 +386,13 @@ def test_ctrl_c_does_not_promise_that_an_ask_goes_on(run, capsys, monkeypatch, t
     monkeypatch.setattr(rb.studies, "open", interrupted)
     assert run("study", "ask", "s", "--storage", f"sqlite:///{tmp_path}/s.db") == 130
     assert capsys.readouterr().err == "rising: stopped\n"
+
+
+def test_a_scale_that_turns_the_outcomes_around_is_pointed_out(run, monkeypatch, tmp_path, caplog):
+    monkeypatch.setenv("RISING_STORAGE", f"sqlite:///{tmp_path}/s.db")
+    assert run("study", "create", "s", "--arms", "a,b", "--k", "1", "--high", "60", "--lower-is-better") == 0
+    assert run("study", "set-scale", "s", "range(low=0, high=90, lower_is_better=True)") == 0
+    assert "opposite" not in caplog.text
+    assert run("study", "set-scale", "s", "range(low=0, high=90)") == 0
+    # The shell has no handler of its own, so Python prints what is logged as a warning.
+    assert "higher outcomes count as better from now on" in caplog.text

@@ -112,7 +112,13 @@ class Setting(Calls):
         if not isinstance(cast(object, scale), Scale):
             raise InputError(f"scale must be a Scale such as Range(0, 200, lower_is_better=True), got {scale!r}")
         check_kept(scale)
+        before = self.scale.lower_is_better
         self._set({"scale": scale.spec()})
+        if scale.lower_is_better != before:
+            which = "lower" if scale.lower_is_better else "higher"
+            _LOGGER.warning(
+                "study %r: %s outcomes count as better from now on, the opposite of before", self.name, which
+            )
 
     def set_horizon(self, horizon: int | None) -> None:
         """Set how many rounds there will be. The policy learns the whole log again with this horizon.
