@@ -29,6 +29,8 @@ def folder(tmp_path_factory):
     (made / "figures" / "a b.png").write_bytes(b"\x89PNG\r\n")
     (made / "figures" / "away.png").symlink_to("/etc/passwd")
     (made / "secret.txt").write_text("secret")
+    (made / "claims.csv").write_text("claim,verdict\n")
+    (made / "away.csv").symlink_to("/etc/passwd")
     return made
 
 
@@ -50,7 +52,17 @@ def test_the_numbers_of_the_folder(folder):
         assert report.headers["content-security-policy"].startswith("sandbox;")
         assert found["figures"] == ["figures/a b.png"]
         assert client.get("/report/figures/a%20b.png").headers["content-type"] == "image/png"
-        for path in ("secret.txt", "figures/away.png", "..%2Fout%2Fsecret.txt", "../conftest.py", "/etc/passwd"):
+        # The report links to its tables.
+        table = client.get("/report/claims.csv")
+        assert (table.text, table.headers["content-type"]) == ("claim,verdict\n", "text/plain; charset=utf-8")
+        for path in (
+            "secret.txt",
+            "away.csv",
+            "figures/away.png",
+            "..%2Fout%2Fsecret.txt",
+            "../conftest.py",
+            "/etc/passwd",
+        ):
             problem_of(client.get(f"/report/{path}"), 404)
         problem_of(client.get("/v1/results", headers={"Host": "evil.example"}), 421)
 

@@ -103,6 +103,11 @@ def figures(folder: Path) -> list[str]:
     return [path.relative_to(folder).as_posix() for path, _ in zip(found, range(_FIGURES), strict=False)]
 
 
+def tables(folder: Path) -> list[str]:
+    """The tables to which the report links."""
+    return sorted(path.name for path in folder.glob("*.csv") if path.is_file() and not path.is_symlink())
+
+
 @operation("GET", "/v1/results", right="read", tag=_TAG, answer=dict[str, Any], into=VIEW)
 async def show_results(call: Call) -> Any:
     """Give the results of the folder, as it is now."""
@@ -144,12 +149,14 @@ _ALONE = "sandbox; default-src 'none'; img-src 'self' data:; style-src 'unsafe-i
 
 @operation("GET", "/report/{file:path}", right="read", tag=_TAG, type="text/html", into=VIEW)
 async def report(call: Call) -> Any:
-    """Give the report of the folder, or one of its pictures. Scripts in it do not run."""
+    """Give the report of the folder, or one of its pictures and tables. Scripts in it do not run."""
     name, folder = call.path["file"], call.state.folder
     if name == "report.html" and _has_report(folder):
         kind = "text/html; charset=utf-8"
     elif name in await call.hub.run(figures, folder):
         kind = "image/png" if name.endswith(".png") else "image/svg+xml"
+    elif name in await call.hub.run(tables, folder):
+        kind = "text/plain; charset=utf-8"
     else:
         raise unknown("file", name)
     return Answer(
