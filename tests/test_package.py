@@ -39,6 +39,11 @@ def test_the_public_names_are_there():
     assert sorted(rb.__all__) == sorted(set(rb.__all__))
 
 
+def test_rooms_that_load_on_demand_are_there_after_one_import():
+    named = "rb.experiments.frame, rb.experiments.compare, rb.testing.check_policy, rb.studies.create, rb.plots"
+    assert python(f"import rising_bandits as rb\nprint(len(({named}, rb.benchmark)))") == "6\n"
+
+
 def test_the_contract_of_the_spec_word_for_word():
     task = rb.tasks.get("path-easy")
     arms = task.problem.oracle.solve(np.ones(12))

@@ -89,7 +89,7 @@ __all__ = [
     "theory",
 ]
 
-_ON_DEMAND = ("antmaze", "plots", "studies")
+_ON_DEMAND = ("antmaze", "benchmark", "experiments", "plots", "studies", "testing")
 """Rooms that load large packages, or that need an extra: imported when they are first named."""
 
 
