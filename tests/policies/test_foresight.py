@@ -156,6 +156,24 @@ def test_arms_teach_about_other_arms():
     assert math.isclose(forecasts[0.0], 0.3, abs_tol=0.1)
 
 
+def test_an_explanation_promises_no_more_than_the_best_outcome():
+    """What is added because an arm is not well known is called a bonus, not a predicted improvement."""
+    policy = Foresight()
+    policy.start(rb.problems.TopK(4, k=2), horizon=500, rng=0)
+    rng = np.random.default_rng(4)
+    bonuses = 0
+    for _ in range(60):
+        arms = policy.select()
+        policy.observe(arms, np.clip(0.2 * arms + 0.1 * rng.standard_normal(2), 0.0, 1.0))
+        parts, known = policy.terms(), policy.plays > 0
+        expected = (parts["recent average"] + parts["predicted improvement"])[known]
+        assert ((expected >= 0.0) & (expected <= 1.0 + 1e-9)).all()
+        assert (parts["bonus"][known] >= 0.0).all()
+        assert (expected + parts["bonus"][known]).tolist() == pytest.approx(policy.indices()[known].tolist())
+        bonuses += int((parts["bonus"][known] > 0.0).sum())
+    assert bonuses > 0
+
+
 @given(st.floats(0.0, 1e12))
 def test_lambert_against_scipy(x):
     assert lambert(x) == pytest.approx(lambertw(x).real, rel=1e-9, abs=1e-12)

@@ -135,15 +135,17 @@ class Foresee(NamedTuple):
         check_beliefs(self.told, self.pool, self.prior)
 
     def terms(self, t: int) -> dict[str, Floats]:
-        """The recent average, the forecast beyond it, and what hope adds in a round that explores."""
+        """The recent average, the forecast beyond it, and what the index adds because the arm is not well known."""
         parts = np.full((3, self.plays.size), np.nan)
         now, explores = _now(self, t), _explores(self)
         # The state holds the work space too, and asking must not change it.
         calm = self._replace(work=self.work.copy())
         for unit in np.flatnonzero(self.plays > 0).tolist():
             value, hope = _evaluate(calm, unit, now)
-            average = float(self.mean[unit])
-            parts[:, unit] = average, value - average, (hope - value if explores else 0.0)
+            index, average = hope if explores else value, float(self.mean[unit])
+            # A bound may hold the index below the forecast; nothing is added then.
+            plain = min(_forecast(calm, unit, now)[0], index)
+            parts[:, unit] = average, plain - average, index - plain
         return {AVERAGE: parts[0], IMPROVEMENT: parts[1], BONUS: parts[2]}
 
 
@@ -274,13 +276,26 @@ def _deviation(state: Foresee, unit: int) -> float:
 
 
 @compiled
+def _left(state: Foresee, now: int) -> int:
+    """How many rounds a forecast is for."""
+    return max(1, state.horizon - now + 1) if state.horizon > 0 else max(state.ahead, now)
+
+
+@compiled
+def _forecast(state: Foresee, unit: int, now: int) -> tuple[float, float]:
+    """The mean outcome that a unit with plays is expected to have over the rounds left, and its deviation."""
+    weigh(state.sums[unit], state.totals[unit], state.noise[0] * state.noise[0], state.prior, state.work)
+    expected, doubt = forecast(state.work, state.shapes, float(_known(state, unit)), float(_left(state, now)))
+    return expected, doubt
+
+
+@compiled
 def _evaluate(state: Foresee, unit: int, now: int) -> tuple[float, float]:
     """The value of a unit with at least one play over the rounds left, and an upper bound on the same."""
-    left = max(1, state.horizon - now + 1) if state.horizon > 0 else max(state.ahead, now)
+    left = _left(state, now)
     horizon = float(max(state.horizon, now - 1 + left))
     plays = _known(state, unit)
-    weigh(state.sums[unit], state.totals[unit], state.noise[0] * state.noise[0], state.prior, state.work)
-    value, doubt = forecast(state.work, state.shapes, float(plays), float(left))
+    value, doubt = _forecast(state, unit, now)
     sigma = _deviation(state, unit)
     share = state.size / state.plays.size
     # What one more probe of as many plays as there were may show, weighed against what the probe costs.
