@@ -329,8 +329,8 @@ def test_a_simulation_without_numba_names_the_extra_and_the_way_out():
     code = code.partition('chosen["run"]')[0] + "except rb.MissingExtraError as error:\n    print(error)\n"
     said = python(code)
     assert said == (
-        "lab needs numba, which is not installed; pip install '.[lab]' in a clone of the project, or simulate with "
-        "compiled=False, which runs the same loop in plain Python\n"
+        "the extra lab is missing (numba is not installed): pip install '.[lab]' in a clone of the project, "
+        "or simulate with compiled=False, which runs the same loop in plain Python\n"
     )
 
 

@@ -108,7 +108,9 @@ def test_a_missing_extra_is_named():
         "except rb.MissingExtraError as error:\n"
         "    print(error)\n"
     )
-    said = "studies needs pandas, which is not installed; pip install '.[studies]' in a clone of the project\n"
+    said = (
+        "the extra studies is missing (pandas is not installed): pip install '.[studies]' in a clone of the project\n"
+    )
     assert python(code) == said
 
 

@@ -19,6 +19,6 @@ def require(extra: str, package: str, otherwise: str = "") -> None:
     """
     if find_spec(package) is None:
         raise MissingExtraError(
-            f"{extra} needs {package}, which is not installed; pip install '.[{extra}]' in a clone of the project"
-            + (f", or {otherwise}" if otherwise else "")
+            f"the extra {extra} is missing ({package} is not installed): "
+            f"pip install '.[{extra}]' in a clone of the project" + (f", or {otherwise}" if otherwise else "")
         )
