@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import uvicorn
 from playwright.sync_api import Page, sync_playwright
+from story import note
 
 import rising_bandits as rb
 from rising_bandits.serve import Limits, Tokens, make_app, tokens
@@ -105,6 +106,8 @@ def main() -> None:
             phone = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme="dark").new_page()
             shoot(phone, address, token, "service-phone", 1_300)
             browser.close()
+        with rb.studies.open("routes", storage=storage) as study:
+            note("service-study.png", command="python docs/service.py", policy=repr(study.policy))
         server.config.app.state.rising.hub.draining.set()
         server.should_exit = True
         thread.join()

@@ -2,12 +2,15 @@
 
 python docs/story.py      writes docs/images/story.png, and story-dark.png for readers with a dark page
 
-Run it again when the recommended policy changes.
+Run it again when the recommended policy changes. What the picture shows is noted in docs/data/pictures.json,
+and a test compares that with the policy of today.
 """
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +19,15 @@ from rising_bandits.cli.demo import commute
 from rising_bandits.plots import style, theme
 
 IMAGES = Path(__file__).parent / "images"
+NOTES = Path(__file__).parent / "data" / "pictures.json"
 KNOWN, LEARNT = "#777777", "#D55E00"
+
+
+def note(picture: str, **shown: Any) -> None:
+    """Note what a picture shows, and what drew it."""
+    notes = json.loads(NOTES.read_text(encoding="utf-8")) if NOTES.exists() else {}
+    notes[picture] = shown
+    NOTES.write_text(json.dumps(dict(sorted(notes.items())), indent=1) + "\n", encoding="utf-8")
 
 
 def draw(path: Path) -> list[Path]:
@@ -59,6 +70,8 @@ def draw(path: Path) -> list[Path]:
         days.set(xlabel="day", ylabel="lost so far, % of the optimum", xlim=(0, task.horizon))
         days.set_xticks([0, 500, 1000, 1500])
         days.set_title("Who looks ahead loses less")
+        lost = {name: f"{share:.0f}%" for share, name, _ in ends}
+        note("story.png", command="python docs/story.py", policy=repr(compared[0][0]), lost=lost)
         return style.save(drawing, path)
 
 

@@ -14,6 +14,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+import rising_bandits as rb
+from rising_bandits.cli.demo import commute
+
 ROOT = Path(__file__).resolve().parents[1]
 LOADED = {"script": "src", "link": "href", "img": "src", "iframe": "src", "source": "src", "object": "data"}
 """The elements that make a browser load something, and the attribute that says what."""
@@ -178,3 +181,16 @@ def test_a_cell_that_fails_says_where(extension, tmp_path):
     (tmp_path / "a.png").write_bytes(b"1")
     shown = session.run("open('b.png', 'w').close(); open('b.svg', 'w').close(); open('c.png', 'w').close()")
     assert [path.name for path in shown.figures] == ["b.svg", "c.png"]
+
+
+def test_pictures_of_the_recommended_policy_show_the_one_of_today():
+    """A picture is drawn by hand-run scripts; its note says which policy it shows, and with what result."""
+    notes = json.loads((ROOT / "docs" / "data" / "pictures.json").read_text(encoding="utf-8"))
+    task = commute()
+    policies = {"recommended": rb.policies.recommended(task.problem, task.horizon), "sliding window": rb.SWCUCB()}
+    assert {note["policy"] for note in notes.values()} == {repr(policies["recommended"])}
+    best = rb.optimal_constant(task).total
+    lost = {name: 100 * rb.simulate(task, policy, seed=0).regret[-1] / best for name, policy in policies.items()}
+    assert notes["story.png"]["lost"] == {name: f"{share:.0f}%" for name, share in lost.items()}
+    for name in notes:
+        assert (ROOT / "docs" / "images" / name).exists()
