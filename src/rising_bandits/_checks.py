@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Sequence
+from numbers import Number, Real
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +32,14 @@ def number(
 ) -> float:
     """A finite float inside an interval, or an `InputError` that says which.
 
-    ``low`` and ``high`` follow from the meaning of the argument. ``limit`` only keeps numbers out of which no sum could
-    be made.
+    ``low`` and ``high`` follow from the meaning of the argument. ``limit`` refuses numbers so large that
+    sums of them would overflow.
     """
     left, right = "(" if open_low else "[", ")" if open_high else "]"
-    wanted = wanted or f"a finite number in {left}{low:g}, {high:g}{right}"
-    if isinstance(value, bool | str | bytes):
+    wanted = wanted or f"a finite number in {left}{float(low):g}, {float(high):g}{right}"
+    # A Decimal and a complex number cannot be combined with floats.
+    unfit = isinstance(value, Number) and not isinstance(value, Real)
+    if unfit or isinstance(value, bool | np.bool_ | str | bytes):
         raise InputError(f"{name} must be {wanted}, got {value!r}")
     try:
         result = float(value)
@@ -53,13 +56,25 @@ def number(
     return result
 
 
-def numbers(name: str, values: Iterable[Any], *, low: float, high: float) -> tuple[float, ...]:
-    """Finite floats inside an interval, each checked as `number` checks one.
+def listed(value: Any) -> list[Any] | None:
+    """The members of a list, an array or another iterable; None for a text, and for what has no members.
+
+    >>> listed((1, 2)), listed("ab"), listed(3)
+    ([1, 2], None, None)
+    """
+    return list(value) if is_list(value) else None
+
+
+def numbers(name: str, values: Iterable[Any], *, low: float = -math.inf, high: float = math.inf) -> tuple[float, ...]:
+    """A list of finite floats inside an interval, each checked as `number` checks one. It may be empty.
 
     >>> numbers("values", (0.1, 1), low=0.0, high=1.0)
     (0.1, 1.0)
     """
-    found = tuple(values)
+    members = listed(values)
+    if members is None:
+        raise InputError(f"{name} must be a list of numbers, as in (0.1, 0.4), got {values!r:.80}")
+    found = tuple(members)
     # Tables of floats can be long, so they are checked at once. All else, and what is wrong, is looked at singly.
     if set(map(type, found)) <= {float, np.float64}:
         table = np.array(found, dtype=np.float64)
@@ -73,7 +88,7 @@ def integer(
 ) -> int:
     """An integer inside an interval, or an `InputError` that says which.
 
-    ``high`` follows from the meaning of the argument. ``limit`` only keeps sizes out that no computer can work with.
+    ``high`` follows from the meaning of the argument. ``limit`` refuses sizes that no computer can hold.
     """
     wanted = wanted or (f"an integer of at least {low}" if high is None else f"an integer from {low} to {high}")
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
@@ -124,7 +139,7 @@ def memory(what: str, numbers: float) -> None:
 def boolean(name: str, value: object) -> bool:
     """True or False, or an `InputError`."""
     if not isinstance(value, bool):
-        raise InputError(f"{name} must be True or False, got {value!r}")
+        raise InputError(f"{name} must be True or False, got {value!r:.80}")
     return value
 
 
@@ -137,6 +152,13 @@ def path(name: str, value: Any) -> Path:
     if not isinstance(value, str | os.PathLike) or "\0" in str(value):
         raise InputError(f"{name} must be the path of a file, got {value!r}")
     return Path(value)
+
+
+def generator(name: str, value: Any) -> np.random.Generator:
+    """A random generator, or an `InputError`."""
+    if not isinstance(value, np.random.Generator):
+        raise InputError(f"{name} must be a generator, as np.random.default_rng(0) makes one, got {value!r:.80}")
+    return value
 
 
 def is_list(values: object) -> bool:

@@ -38,7 +38,7 @@ def compiled(function: Function) -> Function:
 def compiled_as(machine: Callable[..., Any]) -> Callable[[Function], Function]:
     """Mark a function whose machine code is that of another one, with the same result bit for bit.
 
-    For the few places where plain Python and the compiler need different words, such as integers that wrap around.
+    For the few places that must be written differently for the compiler, such as integers that wrap around.
     """
 
     def mark(function: Function) -> Function:
@@ -49,7 +49,7 @@ def compiled_as(machine: Callable[..., Any]) -> Callable[[Function], Function]:
 
 
 def quietly(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A marked function as plain Python, without NumPy's warnings about infinities, which machine code has not either.
+    """A marked function as plain Python. NumPy does not warn about infinities, as machine code does not.
 
     >>> float(quietly(np.log)(0.0))
     -inf

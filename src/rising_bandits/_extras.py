@@ -8,7 +8,7 @@ from rising_bandits.errors import MissingExtraError
 
 
 def require(extra: str, package: str, otherwise: str = "") -> None:
-    """Raise an error that names the extra if one of its packages is not installed.
+    """Raise `MissingExtraError`, which names the extra, if one of its packages is not installed.
 
     Parameters
     ----------

@@ -22,8 +22,8 @@ _ABANDONED = 24 * 3600.0
 def replacing(path: Path) -> Iterator[Path]:
     """A path to write to, which takes the place of ``path`` once it is whole and on disk.
 
-    Its name holds host, process, thread and a number, so that writers of the same file never share it. What killed
-    processes left behind is removed on the way.
+    Its name holds host, process, thread and a number, so that writers of the same file never share it. Temporary files
+    that killed processes left behind are removed first.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     _clean(path)
@@ -40,9 +40,10 @@ def replacing(path: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold a lock between processes, also of other hosts where their file system has locks. It ends with the process.
+    """Hold a lock that other processes respect, also on other hosts if the file system has locks.
 
-    ``path`` is an empty file that stays. Where the system has no such locks, this does nothing.
+    The lock is released at the end of the block, or when the process ends. ``path`` is an empty file, which is not
+    removed. On a system without such locks nothing is locked.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as handle:

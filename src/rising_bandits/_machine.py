@@ -36,8 +36,8 @@ _FASTER: dict[str, Any] = {"forceinline": True, "_nrt": False}
 """Options that only make machine code faster.
 
 ``_nrt=False`` leaves out reference counting, which otherwise takes most of the time of a round; the price is that
-compiled code cannot create arrays. It is a private option of Numba, so a version may refuse it. ``forceinline`` makes
-one function of the small ones of a round.
+compiled code cannot create arrays. It is a private option of Numba, so a version may refuse it. ``forceinline`` merges
+the small functions of a round into one.
 """
 
 Types = tuple[Any, ...]

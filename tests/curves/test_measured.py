@@ -52,8 +52,8 @@ def test_an_interpolated_curve_is_straight_between_its_points(given_knots):
     [
         ((0, 1), (0.5,), "values must hold one mean per entry of plays, 2, got 1"),
         ((1, 1), (0.5, 0.6), "plays must ascend"),
-        ((0, 1), (0.5, 1.5), r"values must be finite numbers in \[0, 1\], got 1.5"),
-        ((0, float("nan")), (0.5, 0.5), "plays must be finite"),
+        ((0, 1), (0.5, 1.5), r"values must be a finite number in \[0, 1\], got 1.5"),
+        ((0, float("nan")), (0.5, 0.5), "plays must be a finite number"),
         ("ab", (0.5,), "plays must be a list of numbers"),
         ((), (), "plays must be a list of at least one number"),
     ],

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
+from rising_bandits import _checks
 from rising_bandits.benchmark.suite import EDITION, FAMILIES, HORIZONS, NOISES, STRUCTURES, one_of
 from rising_bandits.errors import InputError, RisingBanditsError
 from rising_bandits.experiments import RunSpec, make_plan, make_task, seeds_of
@@ -137,8 +139,14 @@ def instances(
     >>> len(instances(["late"])), [found.name for found in instances(["rested"])]
     (26, ['metelli-15', 'metelli-2'])
     """
+    named = _checks.labels("family", groups)
+    if not isinstance(cast(object, seeds), range) or not seeds or seeds[0] < 0 or seeds[-1] < 0:
+        raise InputError(f"seeds must be a range of numbers of at least 0, as in range(1000, 1005), got {seeds!r:.80}")
+    quick = _checks.boolean("quick", quick)
+    if longest is not None:
+        longest = _checks.integer("longest", longest, low=1)
     found: list[Instance] = []
-    for group in dict.fromkeys(groups or GROUPS):
+    for group in dict.fromkeys(named or GROUPS):
         one_of("family", group, GROUPS)
         make = _fixed if group in ("paper", "rested", "antmaze") else _random
         found += [
@@ -147,7 +155,7 @@ def instances(
             if longest is None or group not in FAMILIES or one.horizon <= longest
         ]
     if not found:
-        raise InputError(f"family, quick and longest must leave an instance, but leave none of {', '.join(groups)}")
+        raise InputError(f"family, quick and longest must leave an instance, but leave none of {', '.join(named)}")
     return found
 
 
@@ -195,11 +203,17 @@ def benchmark_plan(found: Sequence[Instance], policies: Sequence[str] = POLICIES
     >>> len(plan), out
     (6, ['sw-ts cannot run on 6 of 6 instances'])
     """
+    items = _checks.listed(found)
+    if items is None or not all(isinstance(item, Instance) for item in items):
+        raise InputError(f"found must be a list of instances, as instances() returns them, got {found!r:.80}")
+    named = _checks.labels("policies", policies)
+    if not all(isinstance(name, str) for name in named):
+        raise InputError(f"policies must be texts such as 'crucb', got {policies!r:.80}")
     planned: list[Planned] = []
     missing: dict[str, int] = {}
     refused: dict[tuple[str, str], bool] = {}
-    for instance in found:
-        for spec in make_plan([instance.text], policies, seeds=1, first_seed=instance.seed):
+    for instance in items:
+        for spec in make_plan([instance.text], named, seeds=1, first_seed=instance.seed):
             kind = (instance.text, spec.label)
             if kind not in refused:
                 refused[kind] = not _runs(spec)
@@ -207,5 +221,5 @@ def benchmark_plan(found: Sequence[Instance], policies: Sequence[str] = POLICIES
                 missing[spec.label] = missing.get(spec.label, 0) + 1
             else:
                 planned.append(Planned(spec, instance))
-    lines = [f"{label} cannot run on {count} of {len(found)} instances" for label, count in missing.items()]
+    lines = [f"{label} cannot run on {count} of {len(items)} instances" for label, count in missing.items()]
     return planned, lines

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Callable, Iterable
+from typing import cast
 
 import numpy as np
 
@@ -144,7 +145,7 @@ def one_of(name: str, value: str, known: Iterable[str]) -> str:
     known
         The values that are allowed.
     """
-    if value not in known:
+    if not isinstance(cast(object, value), str) or value not in known:
         raise InputError(f"{name} must be one of {', '.join(known)}, got {value!r}")
     return value
 

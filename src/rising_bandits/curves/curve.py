@@ -15,15 +15,26 @@ from rising_bandits.errors import InputError
 def _counts(plays: npt.ArrayLike) -> Ints:
     """Check that numbers of plays are whole numbers, and convert them to integers."""
     given = _checks.array(plays)
-    if given.dtype.kind not in "iuf" or (given.dtype.kind == "f" and not (given % 1.0 == 0.0).all()):
-        raise InputError(f"plays must be whole numbers of plays, got {plays!r}")
+    whole = given.dtype.kind in "iu" or (given.dtype.kind == "f" and bool((given == np.floor(given)).all()))
+    if not whole or (given.size and not np.abs(given).max() < 2**63):
+        raise InputError(f"plays must be whole numbers of plays, got {plays!r:.80}")
     return given.astype(np.int64)
 
 
 def check_curve(curve: object) -> None:
-    """Refuse what is not a curve."""
+    """Check that an argument is a curve."""
     if not isinstance(curve, Curve):
         raise InputError(f"curve must be a curve such as Flat(0.5), got {curve!r}")
+
+
+def check_curves(name: str, curves: object) -> tuple[Curve, ...]:
+    """Check that an argument holds curves only, and return them as a tuple."""
+    found = _checks.listed(curves)
+    for curve in [None] if found is None else found:
+        if not isinstance(curve, Curve):
+            got = curves if found is None else curve
+            raise InputError(f"{name} must be curves, one per base arm, such as (Flat(0.5),), got {got!r:.80}")
+    return tuple(found or ())
 
 
 class Curve(ABC):

@@ -15,6 +15,7 @@ import math
 
 import numpy as np
 
+from rising_bandits import _checks
 from rising_bandits._checks import Floats, Ints
 from rising_bandits._compile import compiled, compiled_as
 
@@ -31,6 +32,9 @@ def arm_keys(seed: int, n_arms: int) -> Ints:
     >>> arm_keys(3, 2).tolist() == arm_keys(3, 5)[:2].tolist()
     True
     """
+    seed = _checks.integer("seed", seed, low=0)
+    n_arms = _checks.integer("n_arms", n_arms, low=1, limit=10**9)
+    _checks.memory(f"the keys of {n_arms} arms", 3.0 * n_arms)
     words = np.random.SeedSequence(seed, spawn_key=(0,)).generate_state(n_arms, np.uint64)
     return (words >> np.uint64(1)).astype(np.int64)
 

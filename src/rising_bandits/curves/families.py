@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sized
 from dataclasses import dataclass
 from functools import cached_property
-from typing import cast
 
 import numpy as np
 
@@ -26,6 +24,10 @@ __all__ = [
     "Scaled",
     "Tabulated",
 ]
+
+
+MOST_PLAYS = 10**15
+"""The largest number of plays over which a curve can be told to rise."""
 
 
 @dataclass(frozen=True)
@@ -81,8 +83,9 @@ class LateBloomer(Curve):
     stop: int
 
     def __post_init__(self) -> None:
-        _checks.integer("block", self.block, low=1)
-        _checks.integer("stop", self.stop, low=1)
+        _checks.integer("block", self.block, low=1, limit=MOST_PLAYS)
+        _checks.integer("stop", self.stop, low=1, limit=MOST_PLAYS)
+        _checks.memory(f"a curve of {self.stop // self.block} blocks", 4.0 * self.stop / self.block)
 
     @property
     def settled(self) -> int:
@@ -127,7 +130,7 @@ class Linear(Curve):
     end: float = 1.0
 
     def __post_init__(self) -> None:
-        _checks.integer("duration", self.duration, low=1)
+        _checks.integer("duration", self.duration, low=1, limit=MOST_PLAYS)
         _checks.number("start", self.start, low=0.0, high=1.0)
         _checks.number("end", self.end, low=self.start, high=1.0)
 
@@ -288,9 +291,10 @@ class Tabulated(Curve):
     values: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        if not isinstance(cast(object, self.values), Sized) or len(self.values) == 0:
-            raise InputError(f"values must hold at least one mean, as in (0.1, 0.4), got {self.values!r}")
-        object.__setattr__(self, "values", _checks.numbers("values", self.values, low=0.0, high=1.0))
+        found = _checks.listed(self.values)
+        if not found:
+            raise InputError(f"values must hold at least one mean, as in (0.1, 0.4), got {self.values!r:.80}")
+        object.__setattr__(self, "values", _checks.numbers("values", found, low=0.0, high=1.0))
 
     @property
     def settled(self) -> int:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 
@@ -13,22 +11,6 @@ from rising_bandits import _checks
 from rising_bandits._checks import Floats, Ints
 from rising_bandits.curves.curve import Curve, check_curve
 from rising_bandits.errors import InputError
-
-
-def _numbers(name: str, values: object, *, low: float, high: float) -> tuple[float, ...]:
-    """Finite numbers in an interval, as a tuple."""
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise InputError(f"{name} must be a list of numbers, as in (0.1, 0.4), got {values!r}")
-    try:
-        found = np.array(list(values), dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must be a list of numbers, as in (0.1, 0.4), got {values!r:.80}") from None
-    if found.ndim != 1 or found.size == 0:
-        raise InputError(f"{name} must be a list of at least one number, got {values!r:.80}")
-    wrong = ~np.isfinite(found) | (found < low) | (found > high)
-    if wrong.any():
-        raise InputError(f"{name} must be finite numbers in [{low:g}, {high:g}], got {found[wrong][0]}")
-    return cast(tuple[float, ...], tuple(found.tolist()))
 
 
 @dataclass(frozen=True)
@@ -52,8 +34,10 @@ class Interpolated(Curve):
     values: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "plays", _numbers("plays", self.plays, low=-1e15, high=1e15))
-        object.__setattr__(self, "values", _numbers("values", self.values, low=0.0, high=1.0))
+        object.__setattr__(self, "plays", _checks.numbers("plays", self.plays, low=-1e15, high=1e15))
+        object.__setattr__(self, "values", _checks.numbers("values", self.values, low=0.0, high=1.0))
+        if not self.plays:
+            raise InputError(f"plays must be a list of at least one number, got {self.plays!r}")
         if len(self.plays) != len(self.values):
             raise InputError(f"values must hold one mean per entry of plays, {len(self.plays)}, got {len(self.values)}")
         if any(later <= sooner for sooner, later in zip(self.plays, self.plays[1:], strict=False)):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from rising_bandits import _checks
 from rising_bandits._compile import compilable, operation
-from rising_bandits.curves.curve import Curve
+from rising_bandits.curves.curve import Curve, check_curves
 from rising_bandits.curves.draws import normal, uniform
 from rising_bandits.errors import InputError
 
@@ -220,10 +220,7 @@ class Failing(Noise):
     told: float = 0.5
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "chances", tuple(self.chances))
-        for curve in self.chances:
-            if not isinstance(curve, Curve):
-                raise InputError(f"chances must be curves such as Flat(0.5), got {curve!r}")
+        object.__setattr__(self, "chances", check_curves("chances", self.chances))
         _checks.number("told", self.told, low=0.0)
 
     def check(self, n_arms: int) -> None:

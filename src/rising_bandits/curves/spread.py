@@ -9,7 +9,7 @@ import numpy as np
 
 from rising_bandits import _checks
 from rising_bandits._checks import Floats, Ints
-from rising_bandits.curves.curve import Curve
+from rising_bandits.curves.curve import Curve, check_curves
 from rising_bandits.curves.draws import normal
 from rising_bandits.curves.noise import Noise, sample
 from rising_bandits.errors import InputError
@@ -53,9 +53,9 @@ class Spread(Noise):
     told: float | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "deviations", tuple(self.deviations))
+        object.__setattr__(self, "deviations", check_curves("deviations", self.deviations))
         for curve in self.deviations:
-            if not isinstance(curve, Curve) or curve.settled is None:
+            if curve.settled is None:
                 raise InputError(f"deviations must be curves that become constant, such as Flat(0.1), got {curve!r}")
         if not self.deviations:
             raise InputError("deviations must hold one curve per base arm, got none")

@@ -6,7 +6,7 @@ and linear constraints.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from rising_bandits.errors import InputError, RisingBanditsError
 from rising_bandits.oracles.assignment import Assignments
@@ -110,8 +110,13 @@ def register(kind: type[SuperArmOracle]) -> type[SuperArmOracle]:
     Raises
     ------
     InputError
-        Another oracle class has the same name.
+        It is not an oracle class, or another oracle class has the same name.
+
+    >>> register(KSubsets) is KSubsets
+    True
     """
+    if not isinstance(cast(object, kind), type) or not issubclass(kind, SuperArmOracle):
+        raise InputError(f"kind must be a class derived from SuperArmOracle, got {kind!r:.80}")
     if kind.__name__ in _TYPES and _TYPES[kind.__name__] is not kind:
         raise InputError(f"kind must have a new class name, but there is an oracle {kind.__name__!r} already")
     _TYPES[kind.__name__] = kind

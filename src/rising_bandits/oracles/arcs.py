@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
+from rising_bandits import _checks
 from rising_bandits._checks import Bools, Ints
 from rising_bandits.errors import InputError
 from rising_bandits.oracles.listing import distinct_arms
@@ -32,6 +33,8 @@ class Arcs:
         cls, tails: Sequence[Any], heads: Sequence[Any], source: Any, target: Any, *, directed: bool = True
     ) -> Arcs:
         """Number the nodes in order of appearance, and check the source and the target."""
+        tails, heads = _nodes("tails", tails), _nodes("heads", heads)
+        _nodes("source and target", [source, target])
         if len(tails) != len(heads):
             raise InputError(f"tails and heads must be equally long, got {len(tails)} and {len(heads)}")
         if len(tails) == 0:
@@ -120,6 +123,11 @@ class Arcs:
             "source": self.source,
             "target": self.target,
         }
+
+
+def _nodes(name: str, nodes: object) -> list[Any]:
+    """Nodes as a list; a text stands for its letters."""
+    return _checks.labels(name, list(nodes) if isinstance(nodes, str) else cast(Any, nodes))
 
 
 def walk_order(arcs: Arcs, arms: Sequence[int] | Ints) -> Ints:

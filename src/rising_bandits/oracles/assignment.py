@@ -7,13 +7,15 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from rising_bandits import _checks
-from rising_bandits._checks import Bools, Floats, Ints
+from rising_bandits._checks import Floats, Ints
 from rising_bandits.errors import InfeasibleError, InputError
-from rising_bandits.oracles.base import LIST_LIMIT, MOST_ARMS, KernelOracle
+from rising_bandits.oracles.base import SuperArmOracle
 from rising_bandits.oracles.listing import distinct_arms, leaves
 from rising_bandits.oracles.operations import solve
+from rising_bandits.oracles.pairs import PairOracle, Pairs
 
 
 class Table(NamedTuple):
@@ -109,7 +111,7 @@ def _solve(state: Table, weights: Floats, out: Ints) -> int:
     return size
 
 
-class Assignments(KernelOracle):
+class Assignments(PairOracle):
     """Assignments that give every worker a different job; exact for sums of weights.
 
     If a mask blocks all pairs of a worker, the worker is left out.
@@ -139,29 +141,16 @@ class Assignments(KernelOracle):
     """
 
     def __init__(self, n_workers: int, n_jobs: int, pairs: Sequence[tuple[int, int]] | None = None) -> None:
-        self.n_workers = _checks.integer("n_workers", n_workers, low=1, limit=MOST_ARMS)
-        self.n_jobs = _checks.integer("n_jobs", n_jobs, low=1, limit=MOST_ARMS)
+        self._set_pairs(n_workers, n_jobs, pairs)
         if self.n_workers > self.n_jobs:
             raise InputError(
                 f"there must be at least as many jobs as workers, got {n_workers} workers and {n_jobs} jobs; "
                 "swap the two, or add idle jobs"
             )
-        _checks.memory(f"a table of {n_workers} workers and {n_jobs} jobs", self.n_workers * self.n_jobs)
-        self.complete = pairs is None
-        if pairs is None:
-            pairs = [(worker, job) for worker in range(self.n_workers) for job in range(self.n_jobs)]
-        for pair in pairs:
-            if len(pair) != 2 or not all(isinstance(part, int | np.integer) for part in pair):
-                raise InputError(f"pairs must be pairs of a worker's and a job's number, got {pair!r}")
-        self.pairs = [(int(worker), int(job)) for worker, job in pairs]
-        if len(set(self.pairs)) != len(self.pairs):
-            raise InputError("pairs must not repeat")
+        _checks.memory(f"a table of {n_workers} workers and {n_jobs} jobs", float(self.n_workers) * self.n_jobs)
         table = np.full((self.n_workers, self.n_jobs), -1, dtype=np.int64)
         for arm, (worker, job) in enumerate(self.pairs):
-            if not (0 <= worker < self.n_workers and 0 <= job < self.n_jobs):
-                raise InputError(f"pairs must lie in 0..{n_workers - 1} x 0..{n_jobs - 1}, got {(worker, job)}")
             table[worker, job] = arm
-        self.n_arms = len(self.pairs)
         self.max_size = self.n_workers
         self._kernel = Table(
             arm=table,
@@ -181,30 +170,28 @@ class Assignments(KernelOracle):
         jobs = {job for _, job in chosen}
         return len(chosen) == len(workers) == len(jobs) == self.n_workers
 
-    def is_allowed(self, arms: Sequence[int] | Ints, mask: Bools | None) -> bool:
-        if mask is None:
+    def is_allowed(self, arms: Sequence[int] | Ints, mask: npt.ArrayLike | None) -> bool:
+        blocked = _checks.mask(mask, self.n_arms)
+        if blocked is None:
             return self.is_feasible(arms)
-        chosen = [self.pairs[arm] for arm in distinct_arms(arms, self.n_arms) or () if not mask[arm]]
-        there = {worker for arm, (worker, _) in enumerate(self.pairs) if not mask[arm]}
-        workers, jobs = {worker for worker, _ in chosen}, {job for _, job in chosen}
-        return workers == there and 0 < len(workers) == len(jobs) == len(chosen) == len(arms)
+        numbers = distinct_arms(arms, self.n_arms) or []
+        if not numbers or blocked[numbers].any():
+            return False
+        there = {worker for arm, (worker, _) in enumerate(self.pairs) if not blocked[arm]}
+        workers = [self.pairs[arm][0] for arm in numbers]
+        jobs = {self.pairs[arm][1] for arm in numbers}
+        return set(workers) == there and len(there) == len(jobs) == len(numbers)
 
-    def super_arms_without(self, mask: Bools, limit: int = LIST_LIMIT) -> list[Ints]:
-        arms = np.flatnonzero(~mask)
-        workers = sorted({self.pairs[arm][0] for arm in arms})
-        if not workers or len(workers) == self.n_workers:
-            return super().super_arms_without(mask, limit) if workers else []
-        pairs = [(workers.index(self.pairs[arm][0]), self.pairs[arm][1]) for arm in arms]
-        try:
-            return [arms[found] for found in Assignments(len(workers), self.n_jobs, pairs).super_arms(limit)]
-        except InfeasibleError:
-            return []
-
-    def ordered(self, arms: Sequence[int] | Ints) -> Ints:
-        return np.array(sorted((int(arm) for arm in arms), key=lambda arm: self.pairs[arm]), dtype=np.int64)
+    def _with_workers(self, workers: list[int], pairs: Pairs) -> SuperArmOracle:
+        return Assignments(len(workers), self.n_jobs, pairs)
 
     def known_count(self) -> int | None:
         return math.perm(self.n_jobs, self.n_workers) if self.complete else None
+
+    def log_count(self) -> float | None:
+        if not self.complete or self.n_jobs <= 1_000:
+            return super().log_count()
+        return math.lgamma(self.n_jobs + 1) - math.lgamma(self.n_jobs - self.n_workers + 1)
 
     def count(self) -> int | None:
         return self.known_count() if self.complete else super().count()
@@ -226,6 +213,7 @@ class Assignments(KernelOracle):
     def sample(self, rng: np.random.Generator, mask: Any = None) -> Ints:
         if not self.complete or _checks.mask(mask, self.n_arms) is not None:
             return super().sample(rng, mask)
+        _checks.generator("rng", rng)
         jobs = rng.permutation(self.n_jobs)[: self.n_workers]
         return np.sort(self._kernel.arm[np.arange(self.n_workers), jobs])
 

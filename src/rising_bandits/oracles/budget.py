@@ -190,7 +190,10 @@ class BudgetSets(KernelOracle):
         fitting = int(np.searchsorted(np.cumsum(cheapest), most, side="right"))
         if fitting == 0 or (self.grouped and fitting < len(self.groups)):
             least = self.costs.min() if not self.grouped else sum(min(self.costs[g]) for g in self.groups)
-            raise InfeasibleError(f"budget must allow some super arm: the cheapest costs {least:g}, got {budget:g}")
+            rounded = "" if least > self.budget else f", with costs rounded up to 1/{self.resolution} of the budget"
+            raise InfeasibleError(
+                f"budget must allow some super arm: the cheapest costs {least:g}{rounded}, got {self.budget:g}"
+            )
         self.max_size = fitting
 
     def is_feasible(self, arms: Sequence[int] | Ints) -> bool:
@@ -201,7 +204,8 @@ class BudgetSets(KernelOracle):
         return groups == list(range(len(self.groups))) if self.grouped else True
 
     def ordered(self, arms: Sequence[int] | Ints) -> Ints:
-        return np.array(sorted((int(arm) for arm in arms), key=lambda arm: (self._group[arm], arm)), dtype=np.int64)
+        numbers = _checks.arms(arms, self.n_arms)
+        return numbers[np.lexsort((numbers, self._group[numbers]))]
 
     def enumerate(self) -> Iterator[Sequence[int]]:
         least = np.zeros(len(self.groups) + 1, dtype=np.int64)
@@ -246,6 +250,7 @@ class BudgetSets(KernelOracle):
         return super().count() if self.known_count() is None else self.known_count()
 
     def sample(self, rng: np.random.Generator, mask: Any = None) -> Ints:
+        _checks.generator("rng", rng)
         blocked = _checks.mask(mask, self.n_arms)
         ways = self._ways(blocked)
         if ways is None:

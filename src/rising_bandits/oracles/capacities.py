@@ -7,17 +7,19 @@ matching is the best one of its size. Gains fall from path to path, so the first
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from rising_bandits import _checks
-from rising_bandits._checks import Bools, Floats, Ints
+from rising_bandits._checks import Floats, Ints
 from rising_bandits._compile import compiled
 from rising_bandits.errors import InfeasibleError, InputError
-from rising_bandits.oracles.base import LIST_LIMIT, MOST_ARMS, KernelOracle
+from rising_bandits.oracles.base import MOST_ARMS, SuperArmOracle
 from rising_bandits.oracles.listing import Partial, distinct_arms, leaves
 from rising_bandits.oracles.operations import solve
+from rising_bandits.oracles.pairs import PairOracle, Pairs
 
 
 class Flow(NamedTuple):
@@ -155,7 +157,7 @@ def _solve(state: Flow, weights: Floats, out: Ints) -> int:
     return size
 
 
-class CapacityMatchings(KernelOracle):
+class CapacityMatchings(PairOracle):
     """Non-empty sets of pairs of a worker and a job, with bounds on how many pairs each is in; exact for sums.
 
     If a mask blocks all pairs of a worker, the worker is left out.
@@ -192,16 +194,7 @@ class CapacityMatchings(KernelOracle):
         job_least: int | Sequence[int] = 0,
         job_most: int | Sequence[int] = 1,
     ) -> None:
-        self.n_workers = _checks.integer("n_workers", n_workers, low=1, limit=MOST_ARMS)
-        self.n_jobs = _checks.integer("n_jobs", n_jobs, low=1, limit=MOST_ARMS)
-        self.complete = pairs is None
-        if pairs is None:
-            _checks.memory(f"a table of {n_workers} workers and {n_jobs} jobs", self.n_workers * self.n_jobs)
-            pairs = [(worker, job) for worker in range(self.n_workers) for job in range(self.n_jobs)]
-        self.pairs = [_pair(pair, self.n_workers, self.n_jobs) for pair in pairs]
-        if not self.pairs or len(set(self.pairs)) != len(self.pairs):
-            raise InputError(f"pairs must be at least one pair, and not repeat, got {len(self.pairs)} pairs")
-        self.n_arms = len(self.pairs)
+        self._set_pairs(n_workers, n_jobs, pairs)
         least = [*_bounds("worker_least", worker_least, n_workers), *_bounds("job_least", job_least, n_jobs)]
         most = [*_bounds("worker_most", worker_most, n_workers), *_bounds("job_most", job_most, n_jobs)]
         for low, high in zip(least, most, strict=True):
@@ -235,29 +228,26 @@ class CapacityMatchings(KernelOracle):
     def is_feasible(self, arms: Sequence[int] | Ints) -> bool:
         return self._within(arms, self._least)
 
-    def is_allowed(self, arms: Sequence[int] | Ints, mask: Bools | None) -> bool:
-        if mask is None:
+    def is_allowed(self, arms: Sequence[int] | Ints, mask: npt.ArrayLike | None) -> bool:
+        blocked = _checks.mask(mask, self.n_arms)
+        if blocked is None:
             return self.is_feasible(arms)
         least = self._least.copy()
-        out = np.bincount(self._ends[~mask, 0], minlength=self.n_workers) == 0
+        out = np.bincount(self._ends[~blocked, 0], minlength=self.n_workers) == 0
         least[: self.n_workers][out] = 0
-        return self._within(arms, least) and not mask[np.asarray(arms)].any()
+        return self._within(arms, least) and not blocked[_checks.arms(arms, self.n_arms)].any()
 
-    def super_arms_without(self, mask: Bools, limit: int = LIST_LIMIT) -> list[Ints]:
-        arms = np.flatnonzero(~mask)
-        workers = sorted({self.pairs[arm][0] for arm in arms})
-        if not workers or len(workers) == self.n_workers:
-            return super().super_arms_without(mask, limit) if workers else []
-        pairs = [(workers.index(self.pairs[arm][0]), self.pairs[arm][1]) for arm in arms]
-        bounds = self.spec()
-        for name in ("worker_least", "worker_most"):
-            bounds[name] = [bounds[name][worker] for worker in workers]
-        del bounds["type"]
-        try:
-            smaller = CapacityMatchings(**{**bounds, "n_workers": len(workers), "pairs": pairs})
-        except InfeasibleError:
-            return []
-        return [arms[found] for found in smaller.super_arms(limit)]
+    def _with_workers(self, workers: list[int], pairs: Pairs) -> SuperArmOracle:
+        jobs = slice(self.n_workers, None)
+        return CapacityMatchings(
+            len(workers),
+            self.n_jobs,
+            pairs,
+            self._least[workers].tolist(),
+            self._most[workers].tolist(),
+            self._least[jobs].tolist(),
+            self._most[jobs].tolist(),
+        )
 
     def _within(self, arms: Sequence[int] | Ints, least: Ints) -> bool:
         """Whether arms are different, and within the capacities."""
@@ -266,9 +256,6 @@ class CapacityMatchings(KernelOracle):
             return False
         load = np.bincount(self._ends[chosen].ravel(), minlength=least.size)
         return bool((load >= least).all() and (load <= self._most).all())
-
-    def ordered(self, arms: Sequence[int] | Ints) -> Ints:
-        return np.array(sorted((int(arm) for arm in arms), key=lambda arm: self.pairs[arm]), dtype=np.int64)
 
     def enumerate(self) -> Iterator[Sequence[int]]:
         # How many arms of each node come from each arm on.
@@ -308,18 +295,11 @@ class CapacityMatchings(KernelOracle):
         }
 
 
-def _pair(pair: Any, n_workers: int, n_jobs: int) -> tuple[int, int]:
-    """A pair of a worker's and a job's number."""
-    whole = isinstance(pair, Sequence) and len(pair) == 2 and all(isinstance(part, int | np.integer) for part in pair)
-    if not whole or not (0 <= pair[0] < n_workers and 0 <= pair[1] < n_jobs):
-        raise InputError(f"pairs must lie in 0..{n_workers - 1} x 0..{n_jobs - 1}, got {pair!r}")
-    return int(pair[0]), int(pair[1])
-
-
 def _bounds(name: str, value: int | Sequence[int], count: int) -> list[int]:
     """One bound for each of ``count`` workers or jobs."""
     if isinstance(value, int | np.integer):
         return [_checks.integer(name, value, low=0, limit=MOST_ARMS)] * count
-    if not isinstance(cast(object, value), list | tuple | np.ndarray) or len(value) != count:
-        raise InputError(f"{name} must be a number, or {count} of them, got {value!r}")
-    return [_checks.integer(name, bound, low=0, limit=MOST_ARMS) for bound in value]
+    found = _checks.listed(value)
+    if found is None or len(found) != count:
+        raise InputError(f"{name} must be a number, or {count} of them, got {value!r:.80}")
+    return [_checks.integer(name, bound, low=0, limit=MOST_ARMS) for bound in found]

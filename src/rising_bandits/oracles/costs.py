@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -43,7 +43,7 @@ def _best(state: Roads, weights: Floats, draw: int, out: Ints) -> int:
     """
     for arm in range(weights.size):
         weight = weights[arm]
-        state.demerit[arm] = 0.0
+        state.second_cost[arm] = 0.0
         if weight == -np.inf:
             state.cost[arm] = np.inf
             continue
@@ -52,7 +52,7 @@ def _best(state: Roads, weights: Floats, draw: int, out: Ints) -> int:
         else:
             state.cost[arm] = max(0.0, -math.log(max(weight, SMALLEST_WEIGHT)))
         if weight <= SMALLEST_WEIGHT or (state.kind == 1 and 1.0 <= weight < np.inf):
-            state.demerit[arm] = 1.0 - weight / (1.0 + abs(weight))
+            state.second_cost[arm] = 1.0 - weight / (1.0 + abs(weight))
     return cheapest(state, draw, out)
 
 
@@ -99,8 +99,9 @@ class CostPaths(SuperArmOracle):
         cost: str | Callable[[Floats], npt.ArrayLike] = "inverse",
         directed: bool = True,
     ) -> None:
-        if not callable(cost) and cost not in _COSTS:
-            raise InputError(f"cost must be 'inverse', 'log' or a function of the indices, got {cost!r}")
+        if not callable(cost) and (not isinstance(cast(object, cost), str) or cost not in _COSTS):
+            raise InputError(f"cost must be 'inverse', 'log' or a function of the indices, got {cost!r:.80}")
+        directed = _checks.boolean("directed", directed)
         self.cost = cost
         self.arcs = Arcs.make(tails, heads, source, target, directed=directed)
         self.n_arms = self.arcs.n_arms
@@ -120,9 +121,9 @@ class CostPaths(SuperArmOracle):
             arm=np.array([arm for _, arm, _ in flat], dtype=np.int64),
             ends=np.array([self.arcs.source, self.arcs.target], dtype=np.int64),
             cost=np.zeros(self.n_arms),
-            demerit=np.zeros(self.n_arms),
+            second_cost=np.zeros(self.n_arms),
             distance=np.zeros(self.arcs.n_nodes),
-            trouble=np.zeros(self.arcs.n_nodes),
+            second_distance=np.zeros(self.arcs.n_nodes),
             via=np.zeros(self.arcs.n_nodes, dtype=np.int64),
             equals=np.zeros(self.arcs.n_nodes, dtype=np.int64),
             tail=np.array([node for node, _, _ in flat], dtype=np.int64),
@@ -150,7 +151,7 @@ class CostPaths(SuperArmOracle):
         """The cheapest path that avoids the mask."""
         state = copied(self._state)
         state.cost[:] = costs if mask is None else np.where(mask, np.inf, costs)
-        state.demerit[:] = 0.0
+        state.second_cost[:] = 0.0
         out = np.empty(self.max_size, dtype=np.int64)
         size = cheapest(state, 0, out)
         if size == 0:
@@ -170,7 +171,7 @@ class CostPaths(SuperArmOracle):
         return check_walk(self.arcs, arms)
 
     def ordered(self, arms: Sequence[int] | Ints) -> Ints:
-        return walk_order(self.arcs, arms)
+        return walk_order(self.arcs, _checks.arms(arms, self.n_arms))
 
     def enumerate(self) -> Iterator[Sequence[int]]:
         steps = self._steps

@@ -153,7 +153,7 @@ class DagPaths(KernelOracle):
         return check_walk(self.arcs, arms)
 
     def ordered(self, arms: Sequence[int] | Ints) -> Ints:
-        return walk_order(self.arcs, arms)
+        return walk_order(self.arcs, _checks.arms(arms, self.n_arms))
 
     def count(self) -> int:
         return self._ways[-1]
@@ -174,6 +174,7 @@ class DagPaths(KernelOracle):
         return (path for _, path in leaves(end, back))
 
     def sample(self, rng: np.random.Generator, mask: Any = None) -> Ints:
+        _checks.generator("rng", rng)
         blocked = _checks.mask(mask, self.n_arms)
         ways = self._ways if blocked is None else self._count_ways(blocked)
         if ways[-1] == 0:

@@ -26,10 +26,10 @@ class Roads(NamedTuple):
     ends: Ints
     """Source and target."""
     cost: Floats
-    demerit: Floats
+    second_cost: Floats
     """The second cost of each arm. It decides between paths of equal cost."""
     distance: Floats
-    trouble: Floats
+    second_distance: Floats
     """The sum of second costs along the cheapest known path to each node."""
     via: Ints
     """The last step of the cheapest known path to each node."""
@@ -92,22 +92,22 @@ def _pop(state: Roads, size: int) -> int:
 def cheapest(state: Roads, draw: int, out: Ints) -> int:
     """Write the path of smallest ``state.cost`` into ``out`` and return its length. Infinite cost forbids an arm.
 
-    Of several cheapest paths it is the one with the smallest sum of ``state.demerit``. Where paths to a node are equal
-    in both, the last step is drawn, or is the first one found if ``draw`` is 0.
+    Of several cheapest paths it is the one with the smallest sum of ``state.second_cost``. Where paths to a node are
+    equal in both, the last step is drawn, or is the first one found if ``draw`` is 0.
     """
     source, target = state.ends[0], state.ends[1]
     for node in range(state.distance.size):
         state.distance[node] = np.inf
-        state.trouble[node] = np.inf
+        state.second_distance[node] = np.inf
         state.via[node] = -1
         state.equals[node] = 1
     state.distance[source] = 0.0
-    state.trouble[source] = 0.0
+    state.second_distance[source] = 0.0
     size = _push(state, 0, 0.0, 0.0, source)
     while size > 0:
-        distance, trouble, node = state.key[0], state.rank[0], state.item[0]
+        distance, second_distance, node = state.key[0], state.rank[0], state.item[0]
         size = _pop(state, size)
-        if distance > state.distance[node] or trouble > state.trouble[node]:
+        if distance > state.distance[node] or second_distance > state.second_distance[node]:
             continue
         if node == target:
             break
@@ -116,17 +116,21 @@ def cheapest(state: Roads, draw: int, out: Ints) -> int:
         for step in range(state.first[node], state.first[node + 1]):
             arm = state.arm[step]
             reach = distance + state.cost[arm]
-            also = trouble + state.demerit[arm]
+            also = second_distance + state.second_cost[arm]
             head = state.head[step]
             if reach < state.distance[head] or (
-                reach == state.distance[head] and reach < np.inf and also < state.trouble[head]
+                reach == state.distance[head] and reach < np.inf and also < state.second_distance[head]
             ):
                 state.distance[head] = reach
-                state.trouble[head] = also
+                state.second_distance[head] = also
                 state.via[head] = step
                 state.equals[head] = 1
                 size = _push(state, size, reach, also, head)
-            elif reach == state.distance[head] < np.inf and also == state.trouble[head] and state.equals[head] > 0:
+            elif (
+                reach == state.distance[head] < np.inf
+                and also == state.second_distance[head]
+                and state.equals[head] > 0
+            ):
                 state.equals[head] += 1
                 if takes_over(draw, step, state.equals[head]):
                     state.via[head] = step

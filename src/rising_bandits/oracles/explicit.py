@@ -12,6 +12,7 @@ from rising_bandits._checks import Floats, Ints
 from rising_bandits.errors import InputError
 from rising_bandits.oracles.answers import accepts, in_order, no_super_arm
 from rising_bandits.oracles.base import MOST_ARMS, KernelOracle, SuperArmOracle
+from rising_bandits.oracles.listing import distinct_arms
 from rising_bandits.oracles.operations import solve
 
 
@@ -127,11 +128,16 @@ class ExplicitSets(KernelOracle):
     """
 
     def __init__(self, super_arms: Sequence[Sequence[int]], n_arms: int | None = None) -> None:
-        if len(super_arms) == 0:
+        listed = _checks.listed(super_arms)
+        if listed is None:
+            raise InputError(f"super_arms must be a list of lists of arm numbers, got {super_arms!r:.80}")
+        if not listed:
             raise InputError("super_arms must hold at least one super arm, got none")
-        for arms in super_arms:
-            if len(arms) == 0 or not all(isinstance(arm, int | np.integer) for arm in arms):
-                raise InputError(f"each super arm must be a non-empty list of arm numbers, got {list(arms)!r}")
+        for arms in listed:
+            numbers = _checks.listed(arms)
+            if not numbers or not all(isinstance(arm, int | np.integer) for arm in numbers):
+                raise InputError(f"each super arm must be a non-empty list of arm numbers, got {arms!r:.80}")
+        super_arms = [list(arms) for arms in listed]
         highest = 1 + max(max(arms) for arms in super_arms)
         given_arms = highest if n_arms is None else n_arms
         self.n_arms = _checks.integer("n_arms", given_arms, low=max(1, highest), limit=MOST_ARMS)
@@ -148,11 +154,17 @@ class ExplicitSets(KernelOracle):
         self._kernel = pack([np.array(seen[arms], dtype=np.int64) for arms in self._known])
 
     def is_feasible(self, arms: Sequence[int] | Ints) -> bool:
-        return tuple(sorted(int(arm) for arm in arms)) in self._given
+        return tuple(sorted(distinct_arms(arms, self.n_arms) or ())) in self._given
 
     def ordered(self, arms: Sequence[int] | Ints) -> Ints:
-        """The arms in the order in which the super arm was given to the constructor."""
-        key = tuple(sorted(int(arm) for arm in arms))
+        """The arms in the order in which the super arm was given to the constructor.
+
+        Parameters
+        ----------
+        arms
+            The arm numbers of a super arm. Other arms are returned ascending.
+        """
+        key = tuple(sorted(_checks.arms(arms, self.n_arms).tolist()))
         return np.array(self._given.get(key, key), dtype=np.int64)
 
     def count(self) -> int:

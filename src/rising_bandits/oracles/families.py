@@ -49,7 +49,7 @@ class Families(SuperArmOracle):
             raise InputError("families must be exact for a common reward: sum, harmonic or product")
 
     def among(self, choice: str) -> SuperArmOracle:
-        if choice not in self._families:
+        if not isinstance(cast(object, choice), str) or choice not in self._families:
             known = ", ".join(map(repr, self.choices[:5])) + (", ..." if len(self.choices) > 5 else "")
             raise InputError(f"among must be one of {known}, got {choice!r}")
         return self._families[choice]
@@ -88,7 +88,7 @@ class Families(SuperArmOracle):
     def ordered(self, arms: Sequence[int] | Ints) -> Ints:
         whole = (part for part in self._families.values() if part.is_feasible(arms))
         part = next(whole, None)
-        return np.sort(np.asarray(arms, dtype=np.int64)) if part is None else part.ordered(arms)
+        return super().ordered(arms) if part is None else part.ordered(arms)
 
     def enumerate(self) -> Iterator[Sequence[int]] | None:
         listings = [part.enumerate() for part in self._families.values()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 
 LIST_LIMIT = 100_000
 """The largest number of super arms that an oracle lists by default."""
+
+
+_MOST_DIGITS = 40
+"""Larger numbers are shown as powers of ten."""
 
 
 class SuperArmFamily(ABC):
@@ -45,7 +50,7 @@ class SuperArmFamily(ABC):
             Arm numbers in any order.
         """
 
-    def is_allowed(self, arms: Sequence[int] | Ints, mask: Bools | None) -> bool:
+    def is_allowed(self, arms: Sequence[int] | Ints, mask: npt.ArrayLike | None) -> bool:
         """Tell whether arms can be chosen while some arms are blocked.
 
         Parameters
@@ -61,7 +66,8 @@ class SuperArmFamily(ABC):
             Whether the arms are a super arm without blocked arms. Some families have smaller super arms while arms are
             blocked: a matching leaves a worker out who has no free pair.
         """
-        return self.is_feasible(arms) and (mask is None or not mask[np.asarray(arms, dtype=np.int64)].any())
+        blocked = _checks.mask(mask, self.n_arms)
+        return self.is_feasible(arms) and (blocked is None or not blocked[_checks.arms(arms, self.n_arms)].any())
 
     def among(self, choice: str) -> SuperArmOracle:
         """The oracle of one family of super arms, over the same base arms.
@@ -93,6 +99,25 @@ class SuperArmFamily(ABC):
         """The number of super arms if it is known without listing them, else None."""
         return None
 
+    def log_count(self) -> float | None:
+        """The natural logarithm of `known_count`, without computing a number of many thousand digits."""
+        known = self.known_count()
+        return None if known is None else math.log(known)
+
+    def shown_count(self) -> str | None:
+        """The number of super arms as text; None if it is not known.
+
+        A number of more than forty digits is given as a power of ten.
+        """
+        logarithm = self.log_count()
+        if logarithm is None:
+            return None
+        power = logarithm / math.log(10.0)
+        if power > _MOST_DIGITS:
+            return f"about 10^{power:.0f}"
+        known = self.known_count()
+        return f"about {math.exp(logarithm):.3g}" if known is None else str(known)
+
     def cover_rounds(self, times: int) -> int | None:
         """How many rounds are needed to play every arm a number of times. None if there is no formula for it.
 
@@ -116,7 +141,7 @@ class SuperArmFamily(ABC):
         array of int
             For a path, the arms from the source to the target. Families without an order return ascending numbers.
         """
-        return np.sort(np.asarray(arms, dtype=np.int64))
+        return np.sort(_checks.arms(arms, self.n_arms))
 
     def spec(self) -> dict[str, Any] | None:
         """Describe the oracle as plain data for `from_spec`.
@@ -155,9 +180,11 @@ class SuperArmFamily(ABC):
             raise InputError(
                 f"what {type(self).__name__}.enumerate returns must be super arms or None, got {listing!r}"
             )
-        known = self.known_count()
-        if known is not None and known > limit:
-            raise TooManySuperArmsError(f"there are {known} super arms, more than the limit of {limit} that are listed")
+        logarithm = self.log_count()
+        if logarithm is not None and logarithm > math.log(limit + 0.5):
+            raise TooManySuperArmsError(
+                f"there are {self.shown_count()} super arms, more than the limit of {limit} that are listed"
+            )
         found: list[tuple[int, ...]] = []
         for arms in listing:
             try:
@@ -175,7 +202,7 @@ class SuperArmFamily(ABC):
             raise InputError(f"what {type(self).__name__}.enumerate returns must not repeat, got {twice} twice")
         return [np.array(arms, dtype=np.int64) for arms in found]
 
-    def super_arms_without(self, mask: Bools, limit: int = LIST_LIMIT) -> list[Ints]:
+    def super_arms_without(self, mask: npt.ArrayLike, limit: int = LIST_LIMIT) -> list[Ints]:
         """List the super arms that can be chosen while some arms are blocked, see `is_allowed`.
 
         Parameters
@@ -195,7 +222,8 @@ class SuperArmFamily(ABC):
         TooManySuperArmsError
             As in `super_arms`.
         """
-        return [arms for arms in self.super_arms(limit) if not mask[arms].any()]
+        blocked = _checks.mask(mask, self.n_arms)
+        return [arms for arms in self.super_arms(limit) if blocked is None or not blocked[arms].any()]
 
     def sample(self, rng: np.random.Generator, mask: npt.ArrayLike | None = None) -> Ints:
         """Draw a super arm, each with the same probability.
@@ -219,6 +247,7 @@ class SuperArmFamily(ABC):
         TooManySuperArmsError
             The oracle can only draw from a list, and there are more than `LIST_LIMIT` super arms.
         """
+        _checks.generator("rng", rng)
         blocked = _checks.mask(mask, self.n_arms)
         listing = self.super_arms() if blocked is None else self.super_arms_without(blocked)
         if not listing:

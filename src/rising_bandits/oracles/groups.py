@@ -107,7 +107,8 @@ class GroupChoices(KernelOracle):
         return chosen is not None and sorted(self._group[chosen].tolist()) == list(range(self.max_size))
 
     def ordered(self, arms: Sequence[int] | Ints) -> Ints:
-        return np.array(sorted((int(arm) for arm in arms), key=lambda arm: (self._group[arm], arm)), dtype=np.int64)
+        numbers = _checks.arms(arms, self.n_arms)
+        return numbers[np.lexsort((numbers, self._group[numbers]))]
 
     def count(self) -> int:
         return math.prod(len(group) for group in self.groups)
@@ -116,12 +117,13 @@ class GroupChoices(KernelOracle):
         return self.count()
 
     def cover_rounds(self, times: int) -> int:
-        return times * max(len(group) for group in self.groups)
+        return _checks.integer("times", times, low=0) * max(len(group) for group in self.groups)
 
     def enumerate(self) -> Iterator[Sequence[int]]:
         return product(*self.groups)
 
     def sample(self, rng: np.random.Generator, mask: Any = None) -> Ints:
+        _checks.generator("rng", rng)
         blocked = _checks.mask(mask, self.n_arms)
         free = [[arm for arm in group if blocked is None or not blocked[arm]] for group in self.groups]
         if not all(free):

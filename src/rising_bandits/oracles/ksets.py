@@ -127,7 +127,7 @@ class KSubsets(KernelOracle):
         return np.array(sorted(chosen), dtype=np.int64)
 
     def cover_rounds(self, times: int) -> int:
-        return times * -(-self.n_arms // self.max_size)
+        return _checks.integer("times", times, low=0) * -(-self.n_arms // self.max_size)
 
     def count(self) -> int:
         return math.comb(self.n_arms, self.max_size)
@@ -135,10 +135,17 @@ class KSubsets(KernelOracle):
     def known_count(self) -> int:
         return self.count()
 
+    def log_count(self) -> float:
+        if self.n_arms <= 1_000:
+            return math.log(self.count())
+        chosen, others = self.max_size, self.n_arms - self.max_size
+        return math.lgamma(self.n_arms + 1) - math.lgamma(chosen + 1) - math.lgamma(others + 1)
+
     def enumerate(self) -> Iterator[Sequence[int]]:
         return combinations(range(self.n_arms), self.max_size)
 
     def sample(self, rng: np.random.Generator, mask: Any = None) -> Ints:
+        _checks.generator("rng", rng)
         blocked = _checks.mask(mask, self.n_arms)
         free = np.arange(self.n_arms) if blocked is None else np.flatnonzero(~blocked)
         if free.size < self.max_size:

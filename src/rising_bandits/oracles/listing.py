@@ -31,10 +31,10 @@ def leaves(root: Node, expand: Callable[[Node], Iterable[Node] | None]) -> Itera
 
 
 def distinct_arms(arms: Sequence[int] | Ints, n_arms: int) -> list[int] | None:
-    """The arms as a list of Python integers, or None if the list is empty, repeats an arm or holds an unknown one.
+    """The arms as a list of Python integers, or None if they are not a list of one or more different arm numbers.
 
-    >>> distinct_arms([2, 0], 3), distinct_arms([0, 0], 3), distinct_arms([-1], 3)
-    ([2, 0], None, None)
+    >>> distinct_arms([2, 0], 3), distinct_arms([0, 0], 3), distinct_arms([-1], 3), distinct_arms([0.5], 3)
+    ([2, 0], None, None, None)
     """
     try:
         return _checks.arms(arms, n_arms).tolist()  # type: ignore[no-any-return]

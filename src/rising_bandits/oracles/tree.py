@@ -11,11 +11,14 @@ import numpy as np
 from rising_bandits import _checks
 from rising_bandits._checks import Floats, Ints
 from rising_bandits._compile import compiled
-from rising_bandits.errors import InfeasibleError, InputError, TooManySuperArmsError
-from rising_bandits.oracles.base import LIST_LIMIT, KernelOracle
+from rising_bandits.errors import InfeasibleError, InputError
+from rising_bandits.oracles.base import KernelOracle
 from rising_bandits.oracles.listing import Partial, distinct_arms, leaves
 from rising_bandits.oracles.operations import solve
 from rising_bandits.oracles.sorting import sort_ascending
+
+_MOST_NODES = 200
+"""Trees of larger graphs are counted in floating point."""
 
 
 class Graph(NamedTuple):
@@ -112,14 +115,19 @@ class SpanningTrees(KernelOracle):
     """
 
     def __init__(self, edges: Sequence[tuple[Any, Any]]) -> None:
-        if len(edges) == 0:
+        found = _checks.listed(edges)
+        if found is None:
+            raise InputError(f"edges must be a list of pairs of nodes, got {edges!r:.80}")
+        if not found:
             raise InputError("the graph must have at least one edge, got none")
         number: dict[Any, int] = {}
-        for edge in edges:
-            if len(edge) != 2:
-                raise InputError(f"each edge must be a pair of nodes, got {edge!r}")
-            for node in edge:
+        pairs = [_checks.listed(edge) for edge in found]
+        for edge, pair in zip(found, pairs, strict=True):
+            if pair is None or len(pair) != 2:
+                raise InputError(f"each edge must be a pair of nodes, got {edge!r:.80}")
+            for node in _checks.labels("the nodes of edges", pair):
                 number.setdefault(node, len(number))
+        edges = [(ends[0], ends[1]) for ends in pairs if ends]
         self.n_arms = len(edges)
         self.n_nodes = len(number)
         self.left = np.array([number[a] for a, _ in edges], dtype=np.int64)
@@ -183,19 +191,11 @@ class SpanningTrees(KernelOracle):
 
     def known_count(self) -> int | None:
         # Exact elimination is slow on large graphs, and they have too many trees to list in any case.
-        return self.count() if self.n_nodes <= 200 else None
+        return self.count() if self.n_nodes <= _MOST_NODES else None
 
-    def super_arms(self, limit: int = LIST_LIMIT) -> list[Ints]:
-        if self.n_nodes > 200:
-            logarithm = self._log_count() / math.log(10.0)
-            if logarithm > math.log10(limit) + 1.0:
-                raise TooManySuperArmsError(
-                    f"there are about 10^{logarithm:.0f} super arms, more than the limit of {limit} that are listed"
-                )
-        return super().super_arms(limit)
-
-    def _log_count(self) -> float:
-        """The natural logarithm of the number of spanning trees, in floating point."""
+    def log_count(self) -> float:
+        if self.n_nodes <= _MOST_NODES:
+            return math.log(self.count())
         laplacian = np.zeros((self.n_nodes, self.n_nodes))
         apart = self.left != self.right
         left, right = self.left[apart], self.right[apart]
@@ -221,7 +221,14 @@ class SpanningTrees(KernelOracle):
         return (chosen for _, chosen in leaves(begin, extend))
 
     def sample(self, rng: np.random.Generator, mask: Any = None) -> Ints:
-        """Draw a spanning tree, each with the same probability, by Wilson's algorithm (loop-erased random walks)."""
+        """Draw a spanning tree, each with the same probability, by Wilson's algorithm (loop-erased random walks).
+
+        Parameters
+        ----------
+        rng, mask
+            As in `SuperArmOracle.sample`.
+        """
+        _checks.generator("rng", rng)
         blocked = _checks.mask(mask, self.n_arms)
         if blocked is not None and not self.can(blocked):
             raise self.nothing_left(blocked)

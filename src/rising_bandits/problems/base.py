@@ -66,13 +66,19 @@ class Problem:
         )
         if len(self.labels) != oracle.n_arms:
             raise InputError(f"labels must name each of the {oracle.n_arms} base arms, got {len(self.labels)} labels")
+        for argument, given in (("aliases", aliases), ("groups", groups)):
+            if given is not None and not isinstance(cast(object, given), Mapping):
+                raise InputError(f"{argument} must map names to arms, got {given!r:.80}")
         self._number: dict[Label, int] = {
             alias: _checks.integer(f"the arm of alias {alias!r}", arm, low=0, high=oracle.n_arms - 1)
             for alias, arm in (aliases or {}).items()
         }
         self._number.update({label: arm for arm, label in enumerate(self.labels)})
         self._groups: dict[Label, tuple[int, ...]] = {
-            name: tuple(_checks.integer(f"an arm of {name!r}", arm, low=0, high=oracle.n_arms - 1) for arm in arms)
+            name: tuple(
+                _checks.integer(f"an arm of {name!r}", arm, low=0, high=oracle.n_arms - 1)
+                for arm in _checks.labels(f"the arms of {name!r}", arms)
+            )
             for name, arms in (groups or {}).items()
             if name not in self._number
         }
@@ -159,13 +165,11 @@ class Problem:
         arms
             Arm numbers.
         """
-        if not _checks.is_list(arms):
-            raise InputError(f"arms must be a list of numbers from 0 to {self.n_arms - 1}, got {arms!r}")
-        numbers = list(arms)
-        for arm in numbers:
-            if not isinstance(arm, int | np.integer) or not 0 <= arm < self.n_arms:
-                raise InputError(f"arms must be numbers from 0 to {self.n_arms - 1}, got {arm!r}")
-        return [self.labels[arm] for arm in numbers]
+        found = _checks.listed(arms)
+        if found is None:
+            raise InputError(f"arms must be a list of numbers from 0 to {self.n_arms - 1}, got {arms!r:.80}")
+        wanted = f"numbers from 0 to {self.n_arms - 1}"
+        return [self.labels[_checks.integer("arms", arm, low=0, high=self.n_arms - 1, wanted=wanted)] for arm in found]
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -273,7 +277,7 @@ class Problem:
             raise InputError(f"the description of a problem is damaged: {type(error).__name__} {error}") from None
 
     def __repr__(self) -> str:
-        count = self.oracle.known_count()
+        count = self.oracle.shown_count()
         family = "super arms" if count is None else f"{count} super arms"
         size, reward = self.oracle.max_size, self.reward.name
         how = "" if self.exact else ", solver not exact for this reward"
@@ -297,7 +301,8 @@ def gather(kinds: Mapping[str, Sequence[Label]]) -> dict[Label, list[int]]:
     Parameters
     ----------
     kinds
-        For each kind, such as ``"worker"``, what each arm belongs to. A name of two kinds is only known with its kind.
+        For each kind, such as ``"worker"``, what each arm belongs to. A name that two kinds share is only known
+        together with its kind, as in ``("job", "x")``.
 
     >>> gather({"worker": ["ann", "ann", "bob"], "job": ["x", "y", "x"]})["x"]
     [0, 2]

@@ -15,6 +15,7 @@ of the first, and after the last those of the last. Curves may fall.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import math
@@ -79,7 +80,7 @@ def from_file(
     """
     path = str(path)
     table = read(path, digest=digest)
-    for name in arms:
+    for name in _checks.labels("arms", arms):
         if name not in table:
             raise InputError(f"arms must be in {path!r}, which has {_some(table)}; got {name!r}")
     chosen = {name: table[name] for name in dict.fromkeys(arms)} if arms else table
@@ -111,11 +112,10 @@ def _noise(path: str, noise: str | float | None, table: Mapping[str, Points]) ->
         return Spread(tuple(_curve(points, known[name]) for name, points in table.items()))
     if noise == "bernoulli":
         return Bernoulli()
-    try:
-        deviation = float(noise)
-    except ValueError:
-        deviation = math.nan
-    return Gaussian(_checks.number("noise", deviation, low=0.0, high=1.0, wanted="'bernoulli' or a number in [0, 1]"))
+    if isinstance(noise, str):
+        with contextlib.suppress(ValueError):
+            noise = float(noise)
+    return Gaussian(_checks.number("noise", noise, low=0.0, high=1.0, wanted="'bernoulli' or a number in [0, 1]"))
 
 
 def _curve(points: Points, values: Sequence[float]) -> Interpolated:

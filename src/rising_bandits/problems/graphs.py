@@ -68,9 +68,10 @@ def read_edges(graph: Any, *, directed: bool) -> Edges:
         else:
             rows = [(u, v, data.get("name"), None) for u, v, data in graph.edges(data=True)]
     else:
-        if not _checks.is_list(graph):
-            raise InputError(f"graph must be a networkx graph or a list of edges, got {graph!r}")
-        for edge in graph:
+        found = _checks.listed(graph)
+        if found is None:
+            raise InputError(f"graph must be a networkx graph or a list of edges, got {graph!r:.80}")
+        for edge in found:
             if not isinstance(edge, tuple | list) or len(edge) not in (2, 3):
                 raise InputError(f"each edge must be a pair of nodes, or a triple with a name, got {edge!r}")
             rows.append((edge[0], edge[1], _name_of(edge), None))

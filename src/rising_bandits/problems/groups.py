@@ -16,7 +16,7 @@ Named = Mapping[Any, Sequence[Label]]
 
 def _read_groups(groups: Named | Sequence[Sequence[Label]]) -> tuple[list[list[int]], list[Label], dict[Label, int]]:
     """Arm numbers by group, a label per arm, and aliases."""
-    if not isinstance(groups, Mapping | Sequence) or isinstance(groups, str) or len(groups) == 0:
+    if not isinstance(groups, Mapping | Sequence) or isinstance(groups, str | bytes) or len(groups) == 0:
         raise InputError(f"groups must be a mapping or a list with at least one group, got {groups!r}")
     parts: list[tuple[Label | None, list[Label]]] = []
     for name, members in groups.items() if isinstance(groups, Mapping) else ((None, group) for group in groups):

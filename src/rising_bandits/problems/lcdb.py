@@ -69,6 +69,14 @@ def ids() -> list[int]:
     return [int(key) for key in _file()["dataset_ids"]]
 
 
+def _place(dataset: int) -> int:
+    """The place of a data set in the file."""
+    found = np.flatnonzero(_file()["dataset_ids"] == _checks.integer("dataset", dataset, low=1, limit=10**9))
+    if found.size == 0:
+        raise InputError(f"dataset must be one of the {len(ids())} OpenML ids of lcdb.ids(), got {dataset!r}")
+    return int(found[0])
+
+
 def curves(dataset: int) -> list[LearningCurve]:
     """The learning curves of a data set, in alphabetical order of the classifiers.
 
@@ -87,9 +95,7 @@ def curves(dataset: int) -> list[LearningCurve]:
     ('BernoulliNB', [16.0, 23.0, 32.0, 45.0], [0.6403, 0.6806, 0.7144, 0.7371])
     """
     data = _file()
-    found = np.flatnonzero(data["curve_dataset"] == _checks.integer("dataset", dataset, low=1))
-    if found.size == 0:
-        raise InputError(f"dataset must be one of the {len(ids())} OpenML ids of lcdb.ids(), got {dataset!r}")
+    found = np.flatnonzero(data["curve_dataset"] == data["dataset_ids"][_place(dataset)])
     parts = []
     for curve in found:
         rows = slice(data["curve_first"][curve], data["curve_first"][curve + 1])
@@ -106,14 +112,35 @@ def curves(dataset: int) -> list[LearningCurve]:
 
 
 def title(dataset: int) -> str:
-    """The name of a data set on OpenML, or ``OpenML`` and its id if LCDB does not say it."""
-    data = _file()
-    name = str(data["dataset_names"][np.searchsorted(data["dataset_ids"], dataset)])
+    """The name of a data set on OpenML, or ``OpenML`` and its id if LCDB does not say it.
+
+    Parameters
+    ----------
+    dataset
+        An OpenML id, one of `ids`.
+
+    >>> title(3)
+    'kr-vs-kp'
+    """
+    name = str(_file()["dataset_names"][_place(dataset)])
     return name or f"OpenML {dataset}"
 
 
 def by_play(curve: LearningCurve, values: Floats, horizon: int) -> Interpolated:
-    """Measured values by the number of previous plays, if the whole data are cut into ``horizon`` slices."""
+    """Measured values by the number of previous plays, if the whole data are cut into ``horizon`` slices.
+
+    Parameters
+    ----------
+    curve
+        The learning curve, which has the training sizes.
+    values
+        One value per training size, such as ``curve.accuracy``.
+    horizon
+        The number of slices.
+
+    >>> by_play(curves(3)[0], curves(3)[0].accuracy, horizon=100)
+    Interpolated(16 means, 0.6403 to 0.8731)
+    """
     return Interpolated(tuple(curve.size * (horizon / curve.size[-1]) - 1.0), tuple(values))
 
 
@@ -135,7 +162,15 @@ def task(dataset: int, horizon: int = HORIZON) -> Task:
 
 
 def single(name: str, dataset: int, horizon: int) -> Task:
-    """`task` under another name."""
+    """`task` under another name.
+
+    Parameters
+    ----------
+    name
+        The name of the task.
+    dataset, horizon
+        As for `task`.
+    """
     found = curves(dataset)
     _checks.integer("horizon", horizon, low=1, limit=10**9)
     deviations = tuple(by_play(curve, curve.spread, horizon) for curve in found)

@@ -112,13 +112,16 @@ class Matching(Problem):
             return None, [(worker, job) for worker in self.workers for job in self.jobs]
         worker_number = {label: place for place, label in enumerate(self.workers)}
         job_number = {label: place for place, label in enumerate(self.jobs)}
-        for pair in pairs:
+        found = _checks.listed(pairs)
+        if not found:
+            raise InputError(f"pairs must be a list of at least one pair (worker, job), got {pairs!r:.80}")
+        for pair in found:
             if not isinstance(pair, Sequence) or len(pair) != 2:
-                raise InputError(f"pairs must join a worker to a job, got {pair!r}")
+                raise InputError(f"pairs must join a worker to a job, got {pair!r:.80}")
             worker, job = _checks.labels("pairs", pair)
             if worker not in worker_number or job not in job_number:
                 raise InputError(f"pairs must join a worker to a job, got {(worker, job)!r}")
-        return [(worker_number[worker], job_number[job]) for worker, job in pairs], list(pairs)
+        return [(worker_number[worker], job_number[job]) for worker, job in found], [(a, b) for a, b in found]
 
 
 def _chosen(name: str, value: Names | bool, labels: list[Label]) -> list[bool]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from rising_bandits import _checks
 from rising_bandits.curves import Spread
+from rising_bandits.errors import InputError
 from rising_bandits.problems import lcdb
 from rising_bandits.problems.groups import Knapsack
 from rising_bandits.problems.task import Task
@@ -52,6 +53,8 @@ def portfolio(
     """
     _checks.integer("horizon", horizon, low=1, limit=10**9)
     _checks.number("share", share, low=0.0, high=1.0, open_low=True)
+    if not isinstance(datasets, tuple | list) or not datasets:
+        raise InputError(f"datasets must be a list of at least one OpenML id, got {datasets!r:.80}")
     found = {str(key): lcdb.curves(key) for key in datasets}
     every = [curve for curves in found.values() for curve in curves]
     seconds = {(key, curve.learner): float(curve.seconds[-1]) for key, curves in found.items() for curve in curves}

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -55,7 +55,22 @@ def make(name: str, data: dict[str, Any]) -> Task:
         The name of the task.
     data
         The content of the data file.
+
+    Raises
+    ------
+    InputError
+        The content is not that of a recording.
     """
+    try:
+        return _make(name, data)
+    except InputError:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+        raise InputError(f"{name!r} is not a recording, as rising antmaze record makes them: {error!r}") from None
+
+
+def _make(name: str, data: dict[str, Any]) -> Task:
+    """`make` for a recording whose content may be anything."""
     if data.get("format") != FORMAT:
         raise InputError(f"format of a recording must be {FORMAT}, got {data.get('format')!r}")
     problem = ShortestPath([tuple(arc) for arc in data["arcs"]], data["start"], data["goal"], reward="harmonic")
@@ -79,7 +94,7 @@ def make(name: str, data: dict[str, Any]) -> Task:
 
 def get(name: str) -> Task:
     """A recorded task of the library, by one of the `NAMES`."""
-    if name not in NAMES:
+    if not isinstance(cast(object, name), str) or name not in NAMES:
         raise InputError(f"name of a recording must be one of {', '.join(NAMES)}, got {name!r}")
     return make(name, read(name))
 
@@ -101,11 +116,10 @@ def from_file(path: str | Path, digest: str | None = None) -> Task:
     """
     content = user_files.content_of("recording", path, digest)
     try:
-        return make(Path(path).stem, json.loads(content))
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
-        if isinstance(error, InputError):
-            raise
+        data = json.loads(content)
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{str(path)!r} is not a recording, as rising antmaze record makes them: {error!r}") from None
+    return make(Path(path).stem, data)
 
 
 def digest_of(path: str | Path) -> str:

@@ -17,6 +17,7 @@ from rising_bandits import _checks
 from rising_bandits._checks import Floats
 from rising_bandits._compile import compilable, operation
 from rising_bandits.errors import InputError
+from rising_bandits.oracles.base import MOST_ARMS
 
 
 @operation
@@ -125,6 +126,8 @@ def register(name: str, state: Any, rows: Callable[[Floats], Any]) -> None:
     rows
         The same reward for every row of a two-dimensional array, in NumPy.
     """
+    if not isinstance(cast(object, name), str) or not name or not callable(rows):
+        raise InputError(f"register takes a name, a state and a function, got {name!r}, {state!r:.80} and {rows!r}")
     if name in _KINDS:
         raise InputError(f"name must be new, but there is a reward {name!r} already")
     if type(state) not in combine.implementations or not compilable(state):
@@ -211,12 +214,12 @@ class Reward:
         return self.function is None and self.name == "sum"
 
     def combine(self, values: Floats) -> float:
-        """The reward of an array of outcomes.
+        """The reward of an array of outcomes. The array is not checked; calling the reward itself checks it.
 
         Parameters
         ----------
         values
-            The outcomes of the arms of a super arm.
+            The outcomes of the arms of a super arm, as a one-dimensional array of floats.
 
         Raises
         ------
@@ -229,7 +232,8 @@ class Reward:
         return _checks.returned(wanted, self.function(values))
 
     def __call__(self, values: npt.ArrayLike) -> float:
-        return self.combine(np.asarray(values, dtype=np.float64))
+        found = _checks.numbers("values", cast(Any, values))
+        return self.combine(np.array(found, dtype=np.float64))
 
     def over_plays(self, means: Floats) -> Floats:
         """The reward of every row of a table.
@@ -239,6 +243,8 @@ class Reward:
         means
             A two-dimensional array with one row per play and one column per arm.
         """
+        if not isinstance(cast(object, means), np.ndarray) or means.ndim != 2:
+            raise InputError(f"means must be a two-dimensional array, got {means!r:.80}")
         if self.function is not None:
             return np.array([self.combine(row) for row in means], dtype=np.float64)
         return np.asarray(_KINDS[self.name].rows(means))
@@ -251,6 +257,7 @@ class Reward:
         size
             The size of the largest super arm.
         """
+        size = _checks.integer("size", size, low=1, limit=MOST_ARMS)
         return self.combine(np.ones(size)) if self.additive or self.function is not None else 1.0
 
 

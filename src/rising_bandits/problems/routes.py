@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy.typing as npt
 
+from rising_bandits import _checks
 from rising_bandits._checks import Floats
 from rising_bandits.errors import InputError
 from rising_bandits.oracles import Families
@@ -61,7 +62,8 @@ class Routes(Problem):
         names = [choice_name(tuple(pair)) for pair in pairs]
         if len(set(names)) != len(names):
             raise InputError("pairs must be different")
-        graph = graph if hasattr(graph, "edges") else list(graph)
+        # A list may be an iterator, which can be read once.
+        graph = graph if hasattr(graph, "edges") else _checks.listed(graph)
         paths = [ShortestPath(graph, source, target, reward=reward, cost=cost) for source, target in pairs]
         if len({path.reward.name for path in paths}) > 1:
             paths = [ShortestPath(graph, source, target, reward="harmonic", cost=cost) for source, target in pairs]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Sized
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -80,12 +80,15 @@ class Explicit(Problem):
         reward: Reward | str = "sum",
         labels: Sequence[Label] | None = None,
     ) -> None:
-        if not _checks.is_list(super_arms) or not isinstance(super_arms, Sized) or len(super_arms) == 0:
-            raise InputError(f"super_arms must be a list of at least one list of arms, got {super_arms!r}")
-        for arms in super_arms:
-            if not _checks.is_list(arms) or not isinstance(arms, Sized) or len(arms) == 0:
-                raise InputError(f"each super arm must be a non-empty list of arms, got {arms!r}")
-        used = list(dict.fromkeys(_checks.labels("super_arms", (arm for arms in super_arms for arm in arms))))
+        listed = _checks.listed(super_arms)
+        if not listed:
+            raise InputError(f"super_arms must be a list of at least one list of arms, got {super_arms!r:.80}")
+        families = [_checks.listed(arms) for arms in listed]
+        for arms, found in zip(listed, families, strict=True):
+            if not found:
+                raise InputError(f"each super arm must be a non-empty list of arms, got {arms!r:.80}")
+        whole = [_checks.labels("super_arms", found or ()) for found in families]
+        used = list(dict.fromkeys(arm for arms in whole for arm in arms))
         if labels is None:
             numbered = all(isinstance(arm, int | np.integer) and not isinstance(arm, bool) for arm in used)
             labels = list(range(len(used))) if numbered and set(used) == set(range(len(used))) else used
@@ -93,7 +96,7 @@ class Explicit(Problem):
         for arm in used:
             if arm not in number:
                 raise InputError(f"every arm of super_arms must be one of labels, got {arm!r}")
-        sets = [[number[arm] for arm in arms] for arms in super_arms]
+        sets = [[number[arm] for arm in arms] for arms in whole]
         super().__init__(ExplicitSets(sets, len(labels)), reward, labels)
 
 

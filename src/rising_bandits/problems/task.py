@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -12,6 +11,7 @@ import numpy.typing as npt
 from rising_bandits import _checks
 from rising_bandits._checks import Floats
 from rising_bandits.curves import Curve, Gaussian, Noise
+from rising_bandits.curves.curve import check_curves
 from rising_bandits.curves.noise import check_noise
 from rising_bandits.errors import InputError
 from rising_bandits.problems.base import Problem
@@ -59,19 +59,16 @@ class Task:
     def __post_init__(self) -> None:
         if not isinstance(cast(object, self.name), str) or not self.name:
             raise InputError(f"name must be a text such as 'commute', got {self.name!r}")
-        if not isinstance(cast(object, self.cascade), bool):
-            raise InputError(f"cascade must be True or False, got {self.cascade!r}")
+        if not isinstance(cast(object, self.description), str):
+            raise InputError(f"description must be a text, got {self.description!r:.80}")
+        _checks.boolean("cascade", self.cascade)
+        _checks.boolean("recorded", self.recorded)
         if not isinstance(cast(object, self.problem), Problem):
             raise InputError(f"problem must be a Problem such as ShortestPath(...), got {self.problem!r}")
-        if not isinstance(cast(object, self.curves), Iterable):
-            raise InputError(f"curves must hold one per base arm, {self.problem.n_arms}, got {self.curves!r}")
-        object.__setattr__(self, "curves", tuple(self.curves))
+        object.__setattr__(self, "curves", check_curves("curves", self.curves))
         _checks.integer("horizon", self.horizon, low=1, limit=10**12)
         if len(self.curves) != self.problem.n_arms:
             raise InputError(f"curves must hold one per base arm, {self.problem.n_arms}, got {len(self.curves)}")
-        for curve in self.curves:
-            if not isinstance(curve, Curve):
-                raise InputError(f"curves must be curves such as Flat(0.5), got {curve!r}")
         check_noise(self.noise, self.problem.n_arms)
 
     @property
@@ -87,7 +84,7 @@ class Task:
         n
             How many plays an arm had before: one number for all arms, or one number per arm.
         """
-        given = np.asarray(n)
+        given = _checks.array(n)
         if given.dtype.kind not in "iu" or given.shape not in ((), (self.problem.n_arms,)) or given.min() < 0:
             raise InputError(
                 f"n must be a whole number of plays of at least 0, or {self.problem.n_arms} of them, got {n!r}"
@@ -102,6 +99,17 @@ class Task:
 
 
 def check_task(task: object) -> None:
-    """Refuse what is not a task."""
+    """Check that an argument is a task.
+
+    Parameters
+    ----------
+    task
+        What was given as the task.
+
+    Raises
+    ------
+    InputError
+        It is not a `Task`.
+    """
     if not isinstance(task, Task):
         raise InputError(f"task must be a Task, as in rb.tasks.get('path-easy'), got {task!r}")

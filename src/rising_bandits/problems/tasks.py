@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import cast
 
+from rising_bandits import _checks
 from rising_bandits.curves import Curve, Flat, LateBloomer, Linear, Noiseless, Scaled
 from rising_bandits.errors import InputError
 from rising_bandits.problems.graphs import ShortestPath, SpanningTree
@@ -43,11 +44,12 @@ def grid_edges(size: int) -> list[tuple[str, str]]:
     Parameters
     ----------
     size
-        The number of nodes along a side.
+        The number of nodes along a side, at least 2.
 
     >>> grid_edges(2)
     [('0,0', '0,1'), ('0,0', '1,0'), ('0,1', '1,1'), ('1,0', '1,1')]
     """
+    size = _checks.integer("size", size, low=2, limit=500)
     edges = []
     for row in range(size):
         edges += [(f"{row},{column}", f"{row},{column + 1}") for column in range(size - 1)]
@@ -142,11 +144,12 @@ def get(name: str) -> Task:
 
 def _builder(name: str) -> Callable[[], Task]:
     """The function that builds the task of that name; the same function for the same name."""
-    if name in _BUILDERS:
-        return _BUILDERS[name]
-    for family in _FAMILIES.values():
-        if isinstance(cast(object, name), str) and name.startswith(family.prefix):
-            return _member(family, name)
+    if isinstance(cast(object, name), str):
+        if name in _BUILDERS:
+            return _BUILDERS[name]
+        for family in _FAMILIES.values():
+            if name.startswith(family.prefix):
+                return _member(family, name)
     known = ", ".join([*_BUILDERS, *(f"{prefix}..." for prefix in _FAMILIES)])
     raise InputError(f"task must be one of {known}, got {name!r}")
 
@@ -202,11 +205,18 @@ def families() -> list[Family]:
 def register_family(family: Family) -> None:
     """Add a family of tasks to `families` and `get`, in this process only.
 
+    Parameters
+    ----------
+    family
+        The family.
+
     Raises
     ------
     InputError
-        There is a family with this prefix already.
+        It is not a family, or there is one with this prefix already.
     """
+    if not isinstance(cast(object, family), Family) or not family.prefix:
+        raise InputError(f"family must be a Family with a prefix such as 'lcdb-', got {family!r:.80}")
     if family.prefix in _FAMILIES:
         raise InputError(f"prefix must be new, but there is a family {family.prefix!r} already")
     _FAMILIES[family.prefix] = family
@@ -251,7 +261,7 @@ def register(name: str, builder: Callable[[], Task]) -> None:
     InputError
         There is a task of that name already.
     """
-    if not isinstance(cast(object, name), str) or not callable(builder):
+    if not isinstance(cast(object, name), str) or not name or not callable(builder):
         raise InputError(f"register takes a name and a function that returns a task, got {name!r} and {builder!r}")
     if name in _BUILDERS:
         raise InputError(f"name must be new, but there is a task {name!r} already")

@@ -51,8 +51,11 @@ def content_of(what: str, path: str | Path, wanted: str | None = None) -> bytes:
     InputError
         The file cannot be read, is too large, or has another digest.
     """
-    if wanted in _given:
-        return _given[wanted]
+    if wanted is not None:
+        if not isinstance(wanted, str):
+            raise InputError(f"digest must be a text of hexadecimal digits, got {wanted!r:.80}")
+        if wanted in _given:
+            return _given[wanted]
     path = str(path)
     try:
         size = Path(path).stat().st_size

@@ -49,7 +49,7 @@ Delay = int | Geometric
 
 
 def check_delay(delay: object) -> None:
-    """Refuse what is no delay."""
+    """Check that a delay is a number of rounds or a distribution."""
     if not isinstance(delay, Geometric):
         _checks.integer(
             "delay", delay, low=0, limit=_MOST_DELAY, wanted="a number of rounds of at least 0, or Geometric(20)"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -193,9 +193,9 @@ def error_rate(found: Iterable[Identification]) -> ErrorRate:
     >>> rate.runs, rate.low <= rate.probability <= rate.high
     (4, True)
     """
-    results: Sequence[Identification] = list(found)
-    if not results:
-        raise InputError("found must hold at least one result of identify, got none")
+    results = _checks.listed(found)
+    if not results or not all(isinstance(cast(object, one), Identification) for one in results):
+        raise InputError(f"found must be a list of at least one result of identify, got {found!r:.80}")
     from scipy.stats import binomtest
 
     errors = sum(not one.correct for one in results)

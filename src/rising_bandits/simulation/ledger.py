@@ -83,7 +83,7 @@ def _same(sets: Ints, row: int, arms: Ints) -> bool:
 
 
 @compiled
-def spacious(ledger: Ledger) -> bool:
+def has_room(ledger: Ledger) -> bool:
     """Whether the table has room for one more super arm."""
     return bool(ledger.cursor[1] < ledger.counts.size)
 
@@ -115,7 +115,7 @@ def _rehash(slots: Ints, sets: Ints, used: int) -> None:
         slots[_slot(slots, sets, sets[row, :size])] = row + 1
 
 
-def with_space(ledger: Ledger) -> Ledger:
+def enlarged(ledger: Ledger) -> Ledger:
     """The same ledger with room for twice as many super arms."""
     used = ledger.counts.size
     sets = np.full((2 * used, ledger.sets.shape[1]), -1, dtype=np.int64)
@@ -176,7 +176,7 @@ def load_ledger(saved: Saved, next_round: int, horizon: int, n_arms: int, max_si
     if (sets < -1).any() or (sets >= n_arms).any() or not used[:, 0].all() or (used[:, 1:] > used[:, :-1]).any():
         raise InputError(f"sets of {saved.what} must hold arm numbers below {n_arms}, padded with -1")
     while ledger.counts.size <= counts.size:
-        ledger = with_space(ledger)
+        ledger = enlarged(ledger)
     ledger.sets[: counts.size], ledger.counts[: counts.size] = sets, counts
     ledger.cursor[:] = recorded, counts.size, -1
     _rehash(ledger.slots, ledger.sets, counts.size)

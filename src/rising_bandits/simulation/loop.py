@@ -8,7 +8,7 @@ from rising_bandits._compile import compiled
 from rising_bandits.policies.engines.operations import learn, ready, select
 from rising_bandits.problems.rewards import combine
 from rising_bandits.simulation.environment import draw
-from rising_bandits.simulation.ledger import Ledger, note, spacious
+from rising_bandits.simulation.ledger import Ledger, has_room, note
 
 
 @compiled
@@ -30,7 +30,7 @@ def play(engine: Any, environment: Any, ledger: Ledger, reward: Any, first: int,
     pushes = environment.outcomes.size
     upcoming = ledger.rounds[ledger.cursor[0]] if ledger.cursor[0] < ledger.rounds.size else 0
     for t in range(first, last + 1):
-        if not ready(engine, pushes) or not spacious(ledger):
+        if not ready(engine, pushes) or not has_room(ledger):
             return t
         size = select(engine, t, rng, environment.arms)
         if size == 0:

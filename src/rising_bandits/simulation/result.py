@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import cast
 
 import numpy as np
 
@@ -36,15 +35,15 @@ def checkpoints(horizon: int, extra: Sequence[int] = (), count: int = 200) -> In
     >>> checkpoints(10, count=4).tolist()
     [1, 2, 5, 8, 10]
     """
-    horizon = _checks.integer("horizon", horizon, low=1)
+    horizon = _checks.integer("horizon", horizon, low=1, limit=10**12)
     count = _checks.integer("count", count, low=1, limit=10**7)
     spread = np.geomspace(1, horizon, count).round().astype(np.int64)
     even = np.linspace(horizon / count, horizon, count).round().astype(np.int64)
-    if not isinstance(cast(object, extra), Iterable):
-        raise InputError(f"rounds must be a list of rounds to record, as in [100, 1000], got {extra!r}")
-    for value in extra:
-        _checks.integer("rounds", value, low=1, high=horizon)
-    return np.unique(np.concatenate([spread, even.clip(1), np.array(list(extra), dtype=np.int64), [horizon]]))
+    found = _checks.listed(extra)
+    if found is None:
+        raise InputError(f"rounds must be a list of rounds to record, as in [100, 1000], got {extra!r:.80}")
+    further = np.array([_checks.integer("rounds", value, low=1, high=horizon) for value in found], dtype=np.int64)
+    return np.unique(np.concatenate([spread, even.clip(1), further, [horizon]]))
 
 
 @dataclass(frozen=True)

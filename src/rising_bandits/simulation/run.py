@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -20,9 +20,9 @@ from rising_bandits.simulation.delays import Delay, Delayed, check_delay
 from rising_bandits.simulation.environment import make_environment
 from rising_bandits.simulation.ledger import (
     Ledger,
+    enlarged,
     make_ledger,
     super_arm_plays,
-    with_space,
 )
 from rising_bandits.simulation.loop import play
 from rising_bandits.simulation.result import Run, checkpoints
@@ -78,9 +78,7 @@ class Simulation:
         # The comparator is known round by round.
         _checks.memory(f"a run of {self.horizon} rounds", 3.0 * self.horizon)
         self.seed = _checks.integer("seed", seed, low=0)
-        if not isinstance(cast(object, compiled), bool):
-            raise InputError(f"compiled must be True or False, got {compiled!r}")
-        self.compiled = compiled
+        self.compiled = _checks.boolean("compiled", compiled)
         recorded = checkpoints(self.horizon, rounds)
         self._environment = make_environment(task, self.horizon, self.seed)
         self.optimum = _optimum(task, self.horizon)
@@ -131,7 +129,7 @@ class Simulation:
         while self.next_round <= last:
             started = time.perf_counter()
             if int(self._ledger.cursor[1]) >= self._ledger.counts.size:
-                self._ledger = with_space(self._ledger)
+                self._ledger = enlarged(self._ledger)
             engine, rng = self._engine()
             arguments = (engine, self._environment, self._ledger, self._reward, self.next_round, last, rng)
             # `seconds` does not count the time to compile the loop or to load its machine code.
@@ -292,6 +290,8 @@ def simulate(
     >>> int(run.rounds[-1]), int(run.plays.sum())
     (2000, 4000)
     """
+    if progress is not None and not callable(progress):
+        raise InputError(f"progress must be a function of the number of rounds played, got {progress!r:.80}")
     simulation = Simulation(task, policy, horizon, seed, rounds=rounds, compiled=compiled, delay=delay)
     # In short stretches, so that Ctrl-C and progress bars work. The result does not depend on them.
     stretch = 50_000 if compiled and delay == 0 else 500

@@ -11,7 +11,7 @@ import numpy as np
 from rising_bandits import _checks
 from rising_bandits._checks import Floats
 from rising_bandits.errors import InputError
-from rising_bandits.problems.tasks import Task
+from rising_bandits.problems.tasks import Task, check_task
 
 
 def largest_increments(task: Task, plays: int) -> tuple[Floats, Floats]:
@@ -19,6 +19,9 @@ def largest_increments(task: Task, plays: int) -> tuple[Floats, Floats]:
 
     The increment of arm i after l plays is :math:`\gamma_i(l) = \mu_i(l+1) - \mu_i(l)`, and M is ``plays``.
     """
+    check_task(task)
+    plays = _checks.integer("plays", plays, low=1, limit=10**12)
+    _checks.memory(f"the increments of {plays} plays", 3.0 * plays)
     largest = np.zeros(plays)
     for curve in dict.fromkeys(task.curves):
         increments = np.diff(curve.table(plays + 1))
@@ -45,7 +48,6 @@ def upsilon(task: Task, plays: int, q: float) -> float:
     >>> round(upsilon(tasks.get("path-easy"), 10_000, 1.0), 4)
     0.9452
     """
-    _checks.integer("plays", plays, low=1)
     _checks.number("q", q, low=0.0, high=1.0)
     values, counts = largest_increments(task, plays)
     return float((counts * values**q).sum())
@@ -131,12 +133,15 @@ def upper_bound(
     >>> bound.useful, bound.total < upper_bound(tasks.get("path-easy"), constant=30.0).total
     (True, True)
     """
-    horizon = _checks.integer("horizon", task.horizon if horizon is None else horizon, low=1)
-    _checks.number("epsilon", epsilon, low=0.0, high=0.5, open_low=True, open_high=True)
-    _checks.number("lipschitz", lipschitz, low=0.0)
-    sigma = _checks.number("sigma", task.sigma if sigma is None else sigma, low=0.0)
+    check_task(task)
+    horizon = _checks.integer("horizon", task.horizon if horizon is None else horizon, low=1, limit=10**12)
+    epsilon = _checks.number("epsilon", epsilon, low=0.0, high=0.5, open_low=True, open_high=True)
+    lipschitz = _checks.number("lipschitz", lipschitz, low=0.0, limit=1e9)
+    sigma = _checks.number("sigma", task.sigma if sigma is None else sigma, low=0.0, limit=1e9)
+    if q is not None:
+        q = _checks.number("q", q, low=0.0, high=1.0)
     if constant is not None:
-        _checks.number("constant", constant, low=0.0)
+        constant = _checks.number("constant", constant, low=0.0, limit=1e9)
     arms, size = task.problem.n_arms, task.problem.oracle.max_size
     plays = max(1, math.ceil((1.0 - 2.0 * epsilon) * size * horizon / arms))
     values, counts = largest_increments(task, plays)
@@ -148,7 +153,6 @@ def upper_bound(
 
     if q is None:
         q = _minimise(growth) if values.size else 1.0
-    _checks.number("q", q, low=0.0, high=1.0)
     return UpperBound(
         start=(2.0 + size * math.pi**2 / 3.0) * arms,
         growth=growth(q),
@@ -196,8 +200,8 @@ def lower_bound(horizon: int, size: int = 1, c: float | None = None) -> float:
     >>> round(lower_bound(100_000, c=1.2) / lower_bound(10_000, c=1.2), 1)
     5.9
     """
-    _checks.integer("horizon", horizon, low=1)
-    _checks.integer("size", size, low=1)
+    _checks.integer("horizon", horizon, low=1, limit=10**12)
+    _checks.integer("size", size, low=1, limit=10**6)
     if c is None:
         return size * horizon / 18.0
     from rising_bandits.theory.instances import fine_grained_level
@@ -220,7 +224,7 @@ def upper_rate(c: float) -> float:
     >>> upper_rate(math.inf) == upper_rate(2.0)
     True
     """
-    if c != math.inf:
+    if not isinstance(c, float) or c != math.inf:
         c = _checks.number("c", c, low=0.0, open_low=True)
     return 1.0 if c <= 1.0 else max(2.0 / 3.0, 1.0 / c)
 

@@ -4,17 +4,32 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 
 from rising_bandits import _checks
 from rising_bandits._checks import Floats, Ints
 from rising_bandits.curves import Noiseless, Tabulated
+from rising_bandits.errors import InputError
 from rising_bandits.problems.base import Problem
 from rising_bandits.problems.sets import KMax, TopK
 from rising_bandits.problems.tasks import Task
 from rising_bandits.theory.optimum import optimal_constant
 from rising_bandits.theory.policy import optimal_policy
+
+
+def _generator(seed: int) -> np.random.Generator:
+    """The generator of a seed."""
+    return np.random.default_rng(_checks.integer("seed", seed, low=0))
+
+
+def _sizes(instances: int, horizon: int) -> tuple[int, int]:
+    """How many instances to draw, and their number of rounds."""
+    return (
+        _checks.integer("instances", instances, low=1, limit=10**6),
+        _checks.integer("horizon", horizon, low=1, limit=10**4),
+    )
 
 
 def additive_bounds(problem: Problem, draws: int = 2_000, seed: int = 0) -> tuple[float, float]:
@@ -40,7 +55,10 @@ def additive_bounds(problem: Problem, draws: int = 2_000, seed: int = 0) -> tupl
     >>> additive_bounds(KMax(4, k=2))
     (0.5, 1.0)
     """
-    rng = np.random.default_rng(seed)
+    if not isinstance(cast(object, problem), Problem):
+        raise InputError(f"problem must be a Problem such as KMax(4, k=2), got {problem!r:.80}")
+    draws = _checks.integer("draws", draws, low=1, limit=10**7)
+    rng = _generator(seed)
     low, high = math.inf, 0.0
     for size in sorted({arms.size for arms in problem.oracle.super_arms()}):
         rows = [
@@ -85,6 +103,8 @@ def random_concave(rng: np.random.Generator, horizon: int) -> Tabulated:
     horizon
         The number of plays after which the curve is flat.
     """
+    _checks.generator("rng", rng)
+    horizon = _checks.integer("horizon", horizon, low=1, limit=10**7)
     start = rng.random() * rng.integers(0, 2)
     steps = np.sort(rng.random(horizon - 1) ** rng.integers(1, 6))[::-1]
     total = steps.sum()
@@ -112,10 +132,11 @@ def check_ratio(instances: int = 2_000, *, n_arms: int = 3, k: int = 2, horizon:
     >>> check.held, check.bound
     (True, 2.0)
     """
-    rng = np.random.default_rng(seed)
-    problem = KMax(n_arms, k=k)
+    instances, horizon = _sizes(instances, horizon)
+    rng = _generator(seed)
+    problem = KMax(_checks.integer("n_arms", n_arms, low=1, limit=100), k=k)
     low, high = additive_bounds(problem)
-    ratios = np.empty(_checks.integer("instances", instances, low=1))
+    ratios = np.empty(instances)
     for place in range(instances):
         curves = tuple(random_concave(rng, horizon) for _ in range(n_arms))
         task = Task("random", problem, curves, horizon, Noiseless())
@@ -180,15 +201,16 @@ def concentration(
     >>> bool((concentration(runs=50, horizon=200).frequency == 0).all())
     True
     """
-    n_arms = _checks.integer("n_arms", n_arms, low=1)
+    n_arms = _checks.integer("n_arms", n_arms, low=1, limit=10**6)
     horizon = _checks.integer(
-        "horizon", horizon, low=4 * n_arms, wanted=f"an integer of at least 4 n_arms, {4 * n_arms}"
+        "horizon", horizon, low=4 * n_arms, limit=10**9, wanted=f"an integer of at least 4 n_arms, {4 * n_arms}"
     )
-    runs = _checks.integer("runs", runs, low=1)
-    _checks.number("sigma", sigma, low=0.0)
-    _checks.number("epsilon", epsilon, low=0.0, high=0.5, open_low=True, open_high=True)
-    _checks.number("constant", constant, low=0.0)
-    rng = np.random.default_rng(_checks.integer("seed", seed, low=0))
+    runs = _checks.integer("runs", runs, low=1, limit=10**9)
+    _checks.memory(f"the noise of {runs} runs of {horizon} rounds", 3.0 * runs * horizon / n_arms)
+    sigma = _checks.number("sigma", sigma, low=0.0, limit=1e9)
+    epsilon = _checks.number("epsilon", epsilon, low=0.0, high=0.5, open_low=True, open_high=True)
+    constant = _checks.number("constant", constant, low=0.0, limit=1e9)
+    rng = _generator(seed)
     rounds = np.unique(np.geomspace(4 * n_arms, horizon, 24).astype(np.int64))
     plays = int(rounds[-1]) // n_arms
     off = np.zeros((runs, rounds.size), dtype=np.bool_)
@@ -222,6 +244,10 @@ def expected_forecast(means: Floats, plays: int, window: int, t: int) -> float:
     >>> round(expected_forecast(np.array([0.0, 0.1, 0.2, 0.3]), plays=4, window=2, t=6), 9)
     0.5
     """
+    means = np.array(_checks.numbers("means", cast(Any, means)))
+    plays = _checks.integer("plays", plays, low=2, high=means.size)
+    window = _checks.integer("window", window, low=1, high=plays // 2)
+    t = _checks.integer("t", t, low=plays + 1, limit=10**12)
     new, old = means[plays - window : plays], means[plays - 2 * window : plays - window]
     ages = t - np.arange(plays - window + 1, plays + 1)
     return float((new + ages * (new - old) / window).mean())
@@ -238,7 +264,7 @@ def check_optimism(curves: int = 500, *, horizon: int = 60, seed: int = 0) -> fl
     curves
         The number of random concave curves. On each, a window and a later round are drawn for every number of plays.
     horizon
-        The number of plays of each curve.
+        The number of plays of each curve, at least 3.
     seed
         The seed of the curves.
 
@@ -250,9 +276,10 @@ def check_optimism(curves: int = 500, *, horizon: int = 60, seed: int = 0) -> fl
     >>> check_optimism(20) > -1e-12
     True
     """
-    rng = np.random.default_rng(_checks.integer("seed", seed, low=0))
+    horizon = _checks.integer("horizon", horizon, low=3, limit=10**4)
+    rng = _generator(seed)
     smallest = math.inf
-    for _ in range(_checks.integer("curves", curves, low=1)):
+    for _ in range(_checks.integer("curves", curves, low=1, limit=10**6)):
         means = random_concave(rng, horizon)(np.arange(horizon))
         for plays in range(2, horizon):
             window = int(rng.integers(1, plays // 2 + 1))
@@ -287,10 +314,11 @@ def check_sum(instances: int = 500, *, n_arms: int = 4, k: int = 2, horizon: int
     >>> check_sum(20) < 1e-12
     True
     """
-    rng = np.random.default_rng(_checks.integer("seed", seed, low=0))
-    problem = TopK(n_arms, k=k)
+    instances, horizon = _sizes(instances, horizon)
+    rng = _generator(seed)
+    problem = TopK(_checks.integer("n_arms", n_arms, low=1, limit=100), k=k)
     largest = 0.0
-    for _ in range(_checks.integer("instances", instances, low=1)):
+    for _ in range(instances):
         task = Task("random", problem, tuple(random_concave(rng, horizon) for _ in range(n_arms)), horizon, Noiseless())
         constant = optimal_constant(task).total
         largest = max(largest, abs(optimal_policy(task).total - constant) / max(constant, 1e-300))
@@ -298,7 +326,7 @@ def check_sum(instances: int = 500, *, n_arms: int = 4, k: int = 2, horizon: int
 
 
 def check_monotone(cases: int = 2_000, seed: int = 0) -> float:
-    r"""Check Proposition 1 on random ranges of :math:`(n+1)^{-c}` and of its cumulative sums.
+    r"""Check Proposition 1 on random ranges of :math:`(n+1)^{-c}`: the sum stays close to the integral.
 
     Parameters
     ----------
@@ -315,9 +343,9 @@ def check_monotone(cases: int = 2_000, seed: int = 0) -> float:
     >>> check_monotone(50) < 1e-9
     True
     """
-    rng = np.random.default_rng(_checks.integer("seed", seed, low=0))
+    rng = _generator(seed)
     worst = -math.inf
-    for _ in range(_checks.integer("cases", cases, low=1)):
+    for _ in range(_checks.integer("cases", cases, low=1, limit=10**6)):
         low = int(rng.integers(1, 200))
         high = low + int(rng.integers(1, 400))
         c = float(rng.uniform(1.05, 1.95))

@@ -116,9 +116,10 @@ class Diagnosis:
         InputError
             The log has no such arm.
         """
-        for found in self.arms:
-            if found.label == label:
-                return found
+        try:
+            return {found.label: found for found in self.arms}[label]
+        except (KeyError, TypeError):
+            pass
         raise InputError(f"arm must be one of the labels {[a.label for a in self.arms]}, got {label!r}")
 
     def rows(self) -> list[dict[str, Any]]:

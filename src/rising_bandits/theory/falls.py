@@ -273,7 +273,7 @@ def fall(
     _checks.number("false_alarm", false_alarm, low=0.0, high=1.0, open_low=True, open_high=True)
     if values.size < 2:
         return None
-    sizes = np.ones(values.size, dtype=np.int64) if counts is None else np.asarray(counts)
+    sizes = np.ones(values.size, dtype=np.int64) if counts is None else _checks.array(counts)
     if sizes.shape != values.shape or sizes.dtype.kind != "i" or not (sizes >= 1).all():
         raise InputError(f"counts must be a list of integers of at least 1, one for each mean, got {counts!r:.80}")
     n = int(sizes.sum())
@@ -290,9 +290,10 @@ def fall(
             cut = _sharpest(cuts, group)
     elif squares is not None:
         powers = _numbers("squares", squares)
-        if powers.shape != values.shape or ends is None or not 0.0 <= ends[0] <= ends[1] <= 1.0:
+        limits = () if ends is None else _checks.numbers("ends", ends, low=0.0, high=1.0)
+        if powers.shape != values.shape or len(limits) != 2 or limits[0] > limits[1]:
             raise InputError("squares must be one for each mean, with the smallest and the largest outcome as ends")
-        other, (begin, group, window) = _by_order(values, powers, lengths, ends)
+        other, (begin, group, window) = _by_order(values, powers, lengths, (limits[0], limits[1]))
         if other < logarithm:
             logarithm, first, cuts, cut = other, int(sizes[:begin].sum()), window, group
     spent = math.log(2.0 * arms * _SERIES) + 2.5 * math.log(n)
@@ -305,10 +306,8 @@ def fall(
 
 def _numbers(name: str, given: Sequence[float] | Floats) -> Floats:
     """A list of numbers in [0, 1] as an array."""
-    try:
-        values = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        values = np.array(math.nan)
+    found = _checks.array(given)
+    values = found.astype(np.float64) if found.dtype.kind in "iufb" else np.array(math.nan)
     if values.ndim != 1 or not ((values >= 0.0) & (values <= 1.0)).all():
         raise InputError(f"{name} must be a list of numbers in [0, 1], got {given!r:.80}")
     return values

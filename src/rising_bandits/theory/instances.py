@@ -66,7 +66,8 @@ def _each(pair: Callable[_P, tuple[Task, Task]]) -> tuple[Callable[_P, Task], Ca
 
         instance.__name__ = instance.__qualname__ = f"{pair.__name__}_{'ab'[place]}"
         instance.__annotations__ = {**pair.__annotations__, "return": "Task"}
-        instance.__doc__ = f"Instance {'AB'[place]} of `{pair.__name__}`, with the same parameters."
+        parameters = (pair.__doc__ or "").partition("    Parameters\n")[2].partition("    Returns\n")[0]
+        instance.__doc__ = f"Instance {'AB'[place]} of `{pair.__name__}`.\n\n    Parameters\n{parameters}"
         return instance
 
     return one(0), one(1)
@@ -97,7 +98,7 @@ def general(horizon: int, copies: int = 1) -> tuple[Task, Task]:
     >>> a.means(2999).tolist(), b.means(2999).tolist()
     ([0.5, 1.0], [0.5, 0.5])
     """
-    horizon = _checks.integer("horizon", horizon, low=6)
+    horizon = _checks.integer("horizon", horizon, low=6, limit=10**12)
     third = horizon // 3
     return (
         _task("general-A", Flat(0.5), Linear(duration=2 * third), horizon, copies),
@@ -128,6 +129,11 @@ class PowerSum(Curve):
 
     c: float
     stop: int
+
+    def __post_init__(self) -> None:
+        _checks.number("c", self.c, low=0.0)
+        _checks.integer("stop", self.stop, low=1, limit=10**12)
+        _checks.memory(f"the means of {self.stop} plays", 3.0 * self.stop)
 
     @property
     def settled(self) -> int:
@@ -276,7 +282,7 @@ def best_constant_is_not_optimal(horizon: int = 120) -> Task:
     Parameters
     ----------
     horizon
-        The number of rounds, T, at least 101.
+        The number of rounds, T, from 101 to ten million.
 
     >>> best_constant_is_not_optimal(120).means(0).round(4).tolist()
     [0.0833, 0.1, 0.5]

@@ -10,7 +10,7 @@ import numpy as np
 from rising_bandits import _checks
 from rising_bandits._checks import Floats, Ints
 from rising_bandits.curves import Curve, Failing
-from rising_bandits.errors import TooManySuperArmsError
+from rising_bandits.errors import InputError, TooManySuperArmsError
 from rising_bandits.problems.tasks import Task, check_task
 from rising_bandits.theory.cascade import all_must_succeed, best_of_cascade, cascade_reward, of_success, round_reward
 
@@ -40,9 +40,19 @@ class OptimalConstant:
         -------
         array of float
             The expected reward after each number of rounds.
+
+        Raises
+        ------
+        InputError
+            A number of rounds is not a whole number of at least 1.
         """
+        given = _checks.array(rounds)
+        if given.dtype.kind not in "iu" or (given.size and not 1 <= int(given.min()) <= int(given.max()) <= 10**12):
+            raise InputError(f"rounds must be whole numbers of rounds of at least 1, got {rounds!r:.80}")
+        if given.size == 0:
+            return np.zeros(given.shape)
         reward = cascade_reward if self.task.cascade else constant_reward
-        return reward(self.task, self.super_arm, int(np.max(rounds)))[np.asarray(rounds) - 1]
+        return np.asarray(reward(self.task, self.super_arm, int(given.max()))[given - 1])
 
 
 def _tables(curves: Sequence[Curve], horizon: int) -> Floats:

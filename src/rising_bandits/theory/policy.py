@@ -11,7 +11,8 @@ import numpy as np
 from rising_bandits import _checks
 from rising_bandits._checks import Ints
 from rising_bandits.errors import InputError
-from rising_bandits.problems.tasks import Task
+from rising_bandits.oracles import LIST_LIMIT
+from rising_bandits.problems.tasks import Task, check_task
 from rising_bandits.theory.cascade import all_must_succeed, round_reward, success_tables
 
 STATE_LIMIT = 5_000_000
@@ -43,6 +44,8 @@ def count_states(n_super_arms: int, horizon: int) -> int:
     >>> count_states(2, 3)
     10
     """
+    n_super_arms = _checks.integer("n_super_arms", n_super_arms, low=1, limit=LIST_LIMIT)
+    horizon = _checks.integer("horizon", horizon, low=0, limit=10**12)
     return math.comb(horizon + n_super_arms, n_super_arms)
 
 
@@ -82,14 +85,18 @@ def optimal_policy(task: Task, horizon: int | None = None, *, limit: int = STATE
     >>> round(optimal_policy(task).total - optimal_constant(task).total, 9)
     0.3
     """
-    horizon = _checks.integer("horizon", task.horizon if horizon is None else horizon, low=1)
+    check_task(task)
+    horizon = _checks.integer("horizon", task.horizon if horizon is None else horizon, low=1, limit=10**12)
+    limit = _checks.integer("limit", limit, low=1)
     if task.cascade:
         raise InputError("task must not have cascading feedback, where plays depend on chance; use optimal_constant")
     family = task.problem.oracle.super_arms()
     size = count_states(len(family), horizon)
     if size > limit:
+        # The number may have thousands of digits.
+        shown = str(size) if size < 10**40 else f"about 10^{math.log10(size):.0f}"
         raise InputError(
-            f"the exact optimum of {len(family)} super arms over {horizon} rounds has up to {size} states, more than "
+            f"the exact optimum of {len(family)} super arms over {horizon} rounds has up to {shown} states, more than "
             f"the limit of {limit}; use a shorter horizon, fewer super arms, or optimal_constant"
         )
     reward = _expected(task, horizon)

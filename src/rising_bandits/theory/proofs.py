@@ -23,7 +23,7 @@ class ProofOfTheorem3:
     round: int
     """The round: the first in which CRUCB chooses the rising arm by its index."""
     regret: float
-    """What the round costs."""
+    """The regret of the round."""
     counted: float
     """What the proof counts: the error of each arm's forecast, at most 1 for each arm."""
 
@@ -50,8 +50,8 @@ def theorem_3(rise: int = 1_000, size: int = 4) -> ProofOfTheorem3:
     >>> found.round, round(found.regret, 3), found.counted
     (4001, 3.998, 1.0)
     """
-    rise = _checks.integer("rise", rise, low=2)
-    size = _checks.integer("size", size, low=2)
+    rise = _checks.integer("rise", rise, low=2, limit=10**6)
+    size = _checks.integer("size", size, low=2, limit=10**4)
     high = 1.0 - 0.25 / (size * rise)  # a little below 1, so that the two super arms never tie
     curves = (Linear(duration=rise), *(Flat(0.0),) * (size - 1), *(Flat(high),) * size)
     first, second, earned = curves[0](np.arange(3)).tolist()
@@ -133,7 +133,7 @@ def theorem_5(horizon: int, c: float) -> ProofOfTheorem5:
 
 @dataclass(frozen=True)
 class Mixture:
-    """What a randomised policy loses on the pair of Theorem 4."""
+    """The regret of a randomised policy on the pair of Theorem 4."""
 
     share: float
     """The probability with which it plays the rising arm."""
@@ -163,8 +163,8 @@ def best_mixture(horizon: int) -> Mixture:
     a, b = general(horizon)
     third = horizon // 3
     given_up = optimal_constant(a).total - horizon / 2.0
-    # On B the curious policy learns at play T/3 + 1 that the arm has stopped, at 1/2, and loses nothing from then on.
-    played = np.array([b.means(n)[1] for n in range(third)])
+    # On B, a policy that plays the rising arm sees at play T/3 + 1 that it has stopped at 1/2. It has no regret then.
+    played = b.curves[1].table(third)
     insisted = float((0.5 - played).sum())
     share = given_up / (given_up + insisted)
     return Mixture(share, (1.0 - share) * given_up, share * insisted)
@@ -172,7 +172,7 @@ def best_mixture(horizon: int) -> Mixture:
 
 @dataclass(frozen=True)
 class Spy:
-    """What a policy loses that tries the rising arm in one copy only. All copies are A, or all are B."""
+    """The regret of a policy that tries the rising arm in one copy only. All copies are A, or all are B."""
 
     a: float
     """Its regret if all copies are A."""
@@ -201,6 +201,7 @@ def spy(horizon: int, c: float, copies: int = 2) -> Spy:
     >>> max(found.a, found.b) < found.bound
     True
     """
+    copies = _checks.integer("copies", copies, low=1, limit=100_000)
     level = fine_grained_level(horizon, c)
     tries = level.switch + 1
     lost = []
