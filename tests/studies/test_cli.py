@@ -396,3 +396,14 @@ def test_a_scale_that_turns_the_outcomes_around_is_pointed_out(run, monkeypatch,
     assert run("study", "set-scale", "s", "range(low=0, high=90)") == 0
     # The shell has no handler of its own, so Python prints what is logged as a warning.
     assert "higher outcomes count as better from now on" in caplog.text
+
+
+@pytest.mark.parametrize("command", [["import-plays", "s", "{file}"], ["import", "{file}"]])
+def test_a_missing_package_is_not_blamed_on_the_file(rising, tmp_path, monkeypatch, command):
+    rising("create", "s", "--arms", "a,b", "--k", "1")
+    file = tmp_path / "plays.parquet"
+    file.touch()
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    said = rising(*(part.replace("{file}", str(file)) for part in command), code=2)
+    assert "pyarrow" in said
+    assert "must be" not in said

@@ -9,7 +9,7 @@ import typer
 
 from rising_bandits._extras import require
 from rising_bandits.cli.output import out, print_json, print_table
-from rising_bandits.errors import InputError
+from rising_bandits.errors import InputError, RisingBanditsError
 from rising_bandits.experiments.plan import make_task
 
 app = typer.Typer(
@@ -144,5 +144,8 @@ def read_table(file: Path) -> Any:
         from pyarrow import csv
 
         return csv.read_csv(file)
+    except RisingBanditsError:
+        # A package is missing, which is no fault of the file.
+        raise
     except Exception as error:
         raise InputError(f"file must be a CSV or Parquet file with columns arm, play, outcome: {error}") from None

@@ -103,7 +103,7 @@ def read(path: Path) -> tuple[str, Settings, Iterator[Any]]:
         name = str(header["name"])
         if header["format"] != FORMAT:
             raise InputError(f"{str(path)!r} is of format {header['format']!r}, this program reads {FORMAT}")
-    except InputError:
+    except RisingBanditsError:
         raise
     except Exception as error:
         raise InputError(f"path must be a file that a study was exported to; {str(path)!r} is not ({error})") from None
