@@ -126,6 +126,23 @@ def test_twelve_mean_ranks_have_room_in_a_column(width, tmp_path, monkeypatch):
     assert right - left > 0.25 * drawn[0].bbox.width
 
 
+def test_names_with_dollars_are_no_formulas(tmp_path):
+    names = ["from $5 to $10", "$\\frac{$", "under $5"]
+    curves = (Flat(0.1), Flat(0.2), Exponential(time=20.0, end=0.7))
+    task = rb.Task("all of $\\frac{$", rb.problems.TopK(names, 1), curves, horizon=30)
+    with figure(3.6, 3.5) as (drawing, axes):
+        for draw in (draw_structure, draw_curves):
+            draw(axes, task)
+        bands = bands_of(10.0)
+        draw_regret(axes, {label.replace("text", "$\\frac{$"): band for label, band in bands.items()}, task.name)
+        drawing.draw_without_rendering()
+    run = rb.simulate(task, rb.SWCUCB(), seed=0, compiled=False)
+    assert plots.animate_run(run, tmp_path / "film.gif", frames=2).exists()
+    ranks = Ranks({"mine:P(a='$\\frac{$')": 1.0, "crucb": 2.0}, 5, "seed", 0.5, 0.01)
+    found = Comparison([], ranks, "crucb", "regret", 0.95, "t")
+    assert len(plots.plot_critical_difference(found, tmp_path / "ranks")) == 2
+
+
 def test_policies_of_one_figure_look_different_and_have_names():
     labels = ["crucb", *(f"sw-cucb(window={k})" for k in range(5)), *(f"mine:Cure(k={k})" for k in range(5))]
     found = looks(labels)

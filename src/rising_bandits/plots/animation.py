@@ -10,6 +10,7 @@ import numpy as np
 
 from rising_bandits._checks import Floats, Ints, integer
 from rising_bandits._files import replacing
+from rising_bandits._text import figure_text
 from rising_bandits.errors import InputError
 from rising_bandits.experiments import StoredRun
 from rising_bandits.plots.looks import EARLY, LATE
@@ -71,7 +72,7 @@ def animate_run(run: Run | StoredRun, path: str | Path, *, frames: int = 60, sec
     with figures(9.0, 4.0, widths=(1.3, 1.0)) as (drawing, (left, right)):
         places = frames_of(run.rounds, frames)
         dots, line, clock = _draw_first(left, right, task, run.plays_at, run.rounds, run.regret)
-        left.set_title(wrapped(f"{task.name}: {name}", 4.6), fontsize=10)
+        left.set_title(wrapped(figure_text(f"{task.name}: {name}"), 4.6), fontsize=10)
 
         def show(number: int) -> list[Any]:
             place = places[number]
@@ -139,7 +140,7 @@ def _draw_first(
     if task.problem.n_arms <= _NAMED:
         ends = np.argsort(-plays_at[-1])[:5]
         labels = shortened([str(label) for label in task.problem.labels], 24)
-        names = "\n".join(labels[arm] for arm in ends)
+        names = "\n".join(figure_text(labels[arm]) for arm in ends)
         left.text(
             0.98, 0.03, f"most played:\n{names}", transform=left.transAxes, ha="right", va="bottom", fontsize=8,
             bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 2.0},

@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+from rising_bandits._text import figure_text
 from rising_bandits.errors import InputError
 from rising_bandits.experiments.comparison import Comparison
 from rising_bandits.experiments.ranks import Ranks
@@ -22,7 +23,7 @@ _LETTERS, _NARROW_LETTERS = 26, 16
 
 def _shown(label: str) -> str:
     """The name of a policy; if it is long, its parameters begin a line of their own."""
-    return broken(title(label), _NARROW_LETTERS if current().narrow else _LETTERS)
+    return broken(figure_text(title(label)), _NARROW_LETTERS if current().narrow else _LETTERS)
 
 
 def draw_critical_difference(axes: Any, ranks: Ranks) -> None:

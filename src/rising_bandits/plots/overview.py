@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from rising_bandits._text import figure_text
 from rising_bandits.experiments import StoredRun, make_task
 from rising_bandits.plots.names import title, wrapped
 from rising_bandits.plots.regret import draw_regret, regret_bands, regret_heading
@@ -40,7 +41,7 @@ def plot_overview(
     instance = known[0].make_task() if known else make_task(task)
     with figures(11.0, 3.5, widths=(1.0, 1.05, 1.7)) as (drawing, (left, middle, right)):
         draw_structure(left, instance)
-        left.set_title(wrapped(regret_heading(task, runs), 2.4, 10.0), fontsize=10)
+        left.set_title(wrapped(figure_text(regret_heading(task, runs)), 2.4, 10.0), fontsize=10)
         draw_curves(middle, instance)
         middle.set_title("outcomes rise with practice", fontsize=10)
         draw_regret(right, regret_bands(runs, task), "regret", log=log, named=named, inches=4.6, size=10.0)

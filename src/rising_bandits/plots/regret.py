@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from rising_bandits._text import figure_text
 from rising_bandits.errors import InputError
 from rising_bandits.experiments import Band, StoredRun, band, group, make_task
 from rising_bandits.plots.ends import End, name_ends
@@ -123,7 +124,7 @@ def draw_regret(
         plain_numbers(axes.yaxis)
     ends = [
         End(
-            named(label),
+            figure_text(named(label)),
             float(curve.mean[-1]),
             styles[label].colour,
             styles[label].line if styles[label].line != ":" else "-",
@@ -136,7 +137,7 @@ def draw_regret(
     axes.set_ylabel("cumulative expected regret (thousands)" if up > 1.0 else "cumulative expected regret")
     many = str(runs[0]) if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
     seeds = "one seed" if runs == [1] else f"mean and 99% t-interval over {many} seeds"
-    axes.set_title(wrapped(f"{heading}: {seeds}", inches, size), fontsize=size)
+    axes.set_title(wrapped(f"{figure_text(heading)}: {seeds}", inches, size), fontsize=size)
     first = 0.0
     if log_rounds:
         axes.set_xscale("log")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from rising_bandits._text import figure_text
 from rising_bandits.oracles import Assignments, KSubsets
 from rising_bandits.plots.ends import End, name_ends
 from rising_bandits.plots.looks import EARLY, LATE
@@ -96,7 +97,7 @@ def draw_structure(axes: Any, task: Task) -> None:
     if drawn is None:
         axes.scatter(range(size), [0] * size, s=420, color=[LATE if arm in late else EARLY for arm in range(size)])
         for arm, label in enumerate(task.problem.labels):
-            axes.text(arm, 0, str(label), ha="center", va="center", color="white")
+            axes.text(arm, 0, figure_text(label), ha="center", va="center", color="white")
         if isinstance(task.problem.oracle, KSubsets):
             axes.text(-0.4, -0.6, f"any {task.problem.oracle.max_size} of {size}", va="center")
         axes.set_ylim(-1, 1)
@@ -145,7 +146,7 @@ def _list_arms(axes: Any, task: Task) -> None:
     """List the arms of a task in rows, for more arms or longer names than fit beside each other."""
     late, labels = set(task.late), [str(label) for label in task.problem.labels]
     shown = labels if len(labels) <= _ROWS else labels[: _ROWS - 1]
-    for arm, label in enumerate(shortened(shown, 24)):
+    for arm, label in enumerate(map(figure_text, shortened(shown, 24))):
         colour = LATE if arm in late else EARLY
         axes.scatter([0.0], [-arm], s=55, color=colour)
         axes.text(0.06, -arm, label, va="center", color=colour if arm in late else "#666666", fontsize=8)
@@ -199,10 +200,13 @@ def _name_curves(axes: Any, ends: dict[str, tuple[float, bool]], last: float) ->
     if len(ends) > 2:
         names = shortened(list(ends), 18)
         named = [
-            End(name, end, LATE if late else "#666666") for name, (end, late) in zip(names, ends.values(), strict=True)
+            End(figure_text(name), end, LATE if late else "#666666")
+            for name, (end, late) in zip(names, ends.values(), strict=True)
         ]
         name_ends(axes, named, 0.0, _TOP, size=8.0)
         return
     for name, (end, rising) in ends.items():
         shift, side, colour = (4, "bottom", LATE) if rising else (-4, "top", "#666666")
-        axes.annotate(name, (last, end), (0, shift), textcoords="offset points", ha="right", va=side, color=colour)
+        axes.annotate(
+            figure_text(name), (last, end), (0, shift), textcoords="offset points", ha="right", va=side, color=colour
+        )
