@@ -152,6 +152,7 @@ def test_few_pairs_are_said_to_be_few():
         "or the t interval if the differences are about normal.",
     )
     assert not ex.compare(table({name: rng.random(5) for name in "abc"}), "a", interval="t").notes
+    assert "2 pairs for 1 comparison. " in ex.compare(table({name: rng.random(2) for name in "ab"}), "a").notes[0]
     enough = table({"a": np.zeros(7), "b": rng.random(7) + 1, "c": rng.random(7) + 1})
     assert not ex.compare(enough, "a").notes
     assert max(row.p_holm for row in ex.compare(enough, "a").rows) <= 0.05

@@ -112,8 +112,9 @@ def _too_few(rows: list[Difference]) -> list[str]:
     if tested == 0 or least <= _SMALL:
         return []
     needed = next(count for count in range(most, 64) if tested * smallest_p(count) <= _SMALL)
+    comparisons = "1 comparison" if tested == 1 else f"{tested} comparisons"
     return [
-        f"p (Holm) cannot be below {least:.3f} here: the sign-change test has {most} pairs for {tested} comparisons. "
+        f"p (Holm) cannot be below {least:.3f} here: the sign-change test has {most} pairs for {comparisons}. "
         f"Use {needed} seeds or more, or the t interval if the differences are about normal."
     ]
 
