@@ -133,35 +133,17 @@ def grow(rings: Rings, arm: int, plays: int) -> None:
     rings.book[1] = max(rings.book[1], 2 * size)
 
 
-@compiled
-def newest(rings: Rings, plays: Ints, out: Floats) -> int:
-    """Copy the outcomes in the rings to ``out``, arm by arm and oldest first. Return their number.
-
-    ``out`` must have room for ``sum(min(plays, capacity))`` numbers.
-    """
-    at = 0
-    for arm in range(plays.size):
-        for play in range(max(1, plays[arm] - rings.capacity[arm] + 1), plays[arm] + 1):
-            out[at] = read(rings, arm, play)
-            at += 1
-    return at
-
-
-@compiled
-def refill(rings: Rings, plays: Ints, held: Floats) -> None:
-    """The inverse of `newest`, for rings with the same capacities."""
-    at = 0
-    for arm in range(plays.size):
-        for play in range(max(1, plays[arm] - rings.capacity[arm] + 1), plays[arm] + 1):
-            write(rings, arm, play, held[at])
-            at += 1
+def _places(rings: Rings, plays: Ints) -> Ints:
+    """Where in the pool the outcomes in the rings are, arm by arm and oldest first."""
+    held = np.minimum(plays, rings.capacity)
+    before = np.cumsum(held) - held
+    play = np.arange(int(held.sum())) + np.repeat(plays - held + 1 - before, held)
+    return np.repeat(rings.offset, held) + (play & np.repeat(rings.capacity - 1, held))  # type: ignore[no-any-return]
 
 
 def dump_rings(rings: Rings, plays: Ints) -> dict[str, Floats | Ints]:
     """What has to be saved: the capacities, and the outcomes in the rings."""
-    held = np.empty(int(np.minimum(plays, rings.capacity).sum()), dtype=np.float64)
-    newest(rings, plays, held)
-    return {"capacity": rings.capacity.copy(), "held": held}
+    return {"capacity": rings.capacity.copy(), "held": rings.pool[_places(rings, plays)]}
 
 
 def load_rings(capacity: Ints, held: Floats, plays: Ints) -> Rings:
@@ -181,7 +163,7 @@ def load_rings(capacity: Ints, held: Floats, plays: Ints) -> Rings:
     rings.book[0] = capacity.sum()
     rings.book[1] = capacity.max()
     rings = rings._replace(pool=np.zeros(2 * int(capacity.sum()), dtype=np.float64))
-    refill(rings, plays, held)
+    rings.pool[_places(rings, plays)] = held
     return rings
 
 
