@@ -116,6 +116,19 @@ def play_newest_first(study: Study, held: int, rounds: int, beside: Plain) -> tu
     return asks, plain
 
 
+def follow(study: Study, storage: str, rounds: int = 25, runs: int = 80) -> list[float]:
+    """Seconds per event in which a process learns what another one wrote, a few calls at a time."""
+    times = []
+    with rb.studies.open("speed", storage=storage) as other:
+        for _ in range(runs):
+            with study.group():
+                play(study, rounds)
+            start = time.perf_counter()
+            assert other.decisions == study.decisions
+            times.append((time.perf_counter() - start) / (2 * rounds))
+    return times
+
+
 def compile_now(study: Study, rounds: int) -> None:
     """Reach the state of a study that has run for long: machine code has taken over, where there is a compiler."""
     live.PAYS = 0.0
@@ -345,6 +358,7 @@ def main() -> None:
                 report(f"ask, {problem.n_arms} arms, {kind}", asks, middle)
                 report(f"tell, {problem.n_arms} arms, {kind}", tells, middle)
                 print(f"{'':<48} {ROUNDS / (sum(asks) + sum(tells)):8.0f} asks and tells a second, one process")
+                report(f"to learn an event of another process, {kind}", follow(study, storage), middle)
                 if side > 3:
                     worst, plain = play_newest_first(study, HELD, ROUNDS // 2, beside)
                     report(f"ask, {HELD} open, told newest first", worst, statistics.median(plain))
