@@ -153,8 +153,10 @@ def test_a_wheel_over_a_chart_scrolls_the_page_and_zooms_only_with_ctrl(storage,
     page.goto(f"{served(make_app(storage, limits=Limits(rate=0)))}/#/study/routes")
     page.get_by_text("Chosen:", exact=True).wait_for()
     chart = page.locator("#h-structure ~ .chart")
-    before = chart.locator("svg").inner_html()
+    # A wheel over a page that is not long enough yet does nothing.
+    page.wait_for_function("() => document.documentElement.scrollHeight > innerHeight + 200")
     chart.hover()
+    before = chart.locator("svg").inner_html()
     if ctrl:
         page.keyboard.down("Control")
     page.mouse.wheel(0, 200)
@@ -164,9 +166,12 @@ def test_a_wheel_over_a_chart_scrolls_the_page_and_zooms_only_with_ctrl(storage,
         )
         assert page.evaluate("scrollY") == 0
     else:
-        page.wait_for_function("scrollY > 0")
-        # The pointer marks an arm at most; the drawing has the same size.
-        assert chart.locator("svg").inner_html().count("<path") == before.count("<path")
+        page.wait_for_function("() => scrollY > 0")
+        # The pointer marks an arm at most; the drawing has the same parts.
+        page.wait_for_function(
+            "count => document.querySelectorAll('#h-structure ~ .chart svg path').length === count",
+            arg=before.count("<path"),
+        )
 
 
 def test_an_index_below_all_outcomes_is_not_shown_as_the_best(storage, served, page):
