@@ -30,6 +30,7 @@ from rising_bandits.policies.rules.checking import bounded, check_unplayed
 from rising_bandits.policies.rules.operations import assume, indices, roomy, tick, update
 from rising_bandits.policies.rules.prefix_sums import POINTS, make_sums, push, step_of
 from rising_bandits.policies.rules.terms import AVERAGE, BONUS
+from rising_bandits.policies.rules.usual import assume_unplayed, roomy_always
 
 _EDGE = 1e-9
 """Means are kept this far from 0 and 1 in divergences."""
@@ -178,11 +179,5 @@ def _indices(state: SinceChange, t: int, rng: object, out: Floats) -> None:
             out[place] += 2.0 * out.size * (1.0 + math.sqrt(confidence))
 
 
-@assume.register(SinceChange)
-def _assume(state: SinceChange, unit: int, value: float) -> None:
-    state.unplayed[unit] = value
-
-
-@roomy.register(SinceChange)
-def _roomy(state: SinceChange, pushes: int) -> bool:
-    return True
+assume.register(SinceChange)(assume_unplayed)
+roomy.register(SinceChange)(roomy_always)

@@ -36,6 +36,7 @@ from rising_bandits.policies.rules.rising import (
     write_lines,
     write_lines_at_once,
 )
+from rising_bandits.policies.rules.usual import assume_level, roomy_always
 
 DROPPED = 4
 """How many of the oldest blocks are dropped together: to drop one moves all others."""
@@ -236,11 +237,5 @@ def _indices(state: Coarse, t: int, rng: object, out: Floats) -> None:
                 out[unit] -= min(improvement(state, unit, state.average[unit], t), 0.0)
 
 
-@assume.register(Coarse)
-def _assume(state: Coarse, unit: int, value: float) -> None:
-    state.level[unit] = value
-
-
-@roomy.register(Coarse)
-def _roomy(state: Coarse, pushes: int) -> bool:
-    return True
+assume.register(Coarse)(assume_level)
+roomy.register(Coarse)(roomy_always)

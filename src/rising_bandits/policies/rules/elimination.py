@@ -18,8 +18,9 @@ from rising_bandits._checks import Floats, Ints
 from rising_bandits._compile import compiled
 from rising_bandits.errors import InputError
 from rising_bandits.policies.rules.operations import indices, roomy, update
-from rising_bandits.policies.rules.rings import Rings, has_room, make_rings
+from rising_bandits.policies.rules.rings import Rings, make_rings
 from rising_bandits.policies.rules.terms import AVERAGE, BONUS
+from rising_bandits.policies.rules.usual import roomy_rings
 from rising_bandits.policies.rules.window import ALL_PLAYS, check_windows, held_plays, slide
 
 
@@ -166,6 +167,4 @@ def _indices(state: Elimination, t: int, rng: object, out: Floats) -> None:
             out[unit] = estimate(state, unit)
 
 
-@roomy.register(Elimination)
-def _roomy(state: Elimination, pushes: int) -> bool:
-    return has_room(state.rings, pushes)
+roomy.register(Elimination)(roomy_rings)

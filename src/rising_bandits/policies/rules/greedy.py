@@ -18,6 +18,7 @@ from rising_bandits.policies.rules.checking import check_unplayed
 from rising_bandits.policies.rules.forced import must_play
 from rising_bandits.policies.rules.operations import assume, indices, roomy, update
 from rising_bandits.policies.rules.terms import AVERAGE, BONUS
+from rising_bandits.policies.rules.usual import assume_unplayed, roomy_always
 
 
 class Greedy(NamedTuple):
@@ -87,11 +88,5 @@ def _indices(state: Greedy, t: int, rng: np.random.Generator, out: Floats) -> No
             out[unit] = state.total[unit] / state.counted[unit]
 
 
-@assume.register(Greedy)
-def _assume(state: Greedy, unit: int, value: float) -> None:
-    state.unplayed[unit] = value
-
-
-@roomy.register(Greedy)
-def _roomy(state: Greedy, pushes: int) -> bool:
-    return True
+assume.register(Greedy)(assume_unplayed)
+roomy.register(Greedy)(roomy_always)

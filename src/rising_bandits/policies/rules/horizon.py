@@ -15,6 +15,7 @@ from rising_bandits.policies.rules.decay import mean_outlook, mean_rise
 from rising_bandits.policies.rules.operations import assume, indices, roomy, update
 from rising_bandits.policies.rules.prefix_sums import fit_windows, push, step_of
 from rising_bandits.policies.rules.terms import AVERAGE, BONUS, IMPROVEMENT
+from rising_bandits.policies.rules.usual import roomy_always
 
 PARTS = 6
 """Indices are for rounds and plays rounded to a 64th; see `clock`."""
@@ -231,6 +232,4 @@ def _assume(state: Outlook, unit: int, value: float) -> None:
     state.value[unit] = value
 
 
-@roomy.register(Outlook)
-def _roomy(state: Outlook, pushes: int) -> bool:
-    return True
+roomy.register(Outlook)(roomy_always)

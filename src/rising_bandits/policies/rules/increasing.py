@@ -24,8 +24,9 @@ from rising_bandits._compile import compiled
 from rising_bandits.errors import InputError
 from rising_bandits.policies.rules.checking import bounded, check_unplayed
 from rising_bandits.policies.rules.operations import assume, indices, roomy, update
-from rising_bandits.policies.rules.rings import Rings, grow, has_room, make_rings, read, write
+from rising_bandits.policies.rules.rings import Rings, grow, make_rings, read, write
 from rising_bandits.policies.rules.terms import AVERAGE, BONUS, IMPROVEMENT
+from rising_bandits.policies.rules.usual import assume_unplayed, roomy_rings
 
 
 class Increasing(NamedTuple):
@@ -148,11 +149,5 @@ def _indices(state: Increasing, t: int, rng: object, out: Floats) -> None:
             out[unit] = ahead + state.sigma * math.sqrt(confidence * spread)
 
 
-@assume.register(Increasing)
-def _assume(state: Increasing, unit: int, value: float) -> None:
-    state.unplayed[unit] = value
-
-
-@roomy.register(Increasing)
-def _roomy(state: Increasing, pushes: int) -> bool:
-    return has_room(state.rings, pushes)
+assume.register(Increasing)(assume_unplayed)
+roomy.register(Increasing)(roomy_rings)

@@ -22,8 +22,9 @@ from rising_bandits._compile import compiled
 from rising_bandits.errors import InputError
 from rising_bandits.policies.rules.checking import bounded, check_unplayed
 from rising_bandits.policies.rules.operations import assume, indices, roomy, update
-from rising_bandits.policies.rules.rings import Rings, has_room, make_rings
+from rising_bandits.policies.rules.rings import Rings, make_rings
 from rising_bandits.policies.rules.terms import AVERAGE, BONUS
+from rising_bandits.policies.rules.usual import assume_unplayed, roomy_rings
 from rising_bandits.policies.rules.window import check_windows, held_plays, slide
 
 HALF = 0.5
@@ -120,11 +121,5 @@ def _indices(state: NewerHalfUCB, t: int, rng: object, out: Floats) -> None:
             out[unit] = state.total[unit] / held + sigma * math.sqrt(confidence / held)
 
 
-@assume.register(NewerHalfUCB)
-def _assume(state: NewerHalfUCB, unit: int, value: float) -> None:
-    state.unplayed[unit] = value
-
-
-@roomy.register(NewerHalfUCB)
-def _roomy(state: NewerHalfUCB, pushes: int) -> bool:
-    return has_room(state.rings, pushes)
+assume.register(NewerHalfUCB)(assume_unplayed)
+roomy.register(NewerHalfUCB)(roomy_rings)

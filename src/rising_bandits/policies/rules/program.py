@@ -22,8 +22,9 @@ from rising_bandits._checks import Floats, Ints
 from rising_bandits.errors import InputError
 from rising_bandits.policies.rules.checking import check_totals, check_unplayed
 from rising_bandits.policies.rules.operations import assume, indices, roomy, update
-from rising_bandits.policies.rules.rings import Rings, grow, has_room, make_rings, read, write
+from rising_bandits.policies.rules.rings import Rings, grow, make_rings, read, write
 from rising_bandits.policies.rules.terms import AVERAGE, BONUS, IMPROVEMENT
+from rising_bandits.policies.rules.usual import assume_unplayed, roomy_rings
 
 QUARTER = 4
 """A window is a quarter of the plays."""
@@ -117,11 +118,5 @@ def _indices(state: Program, t: int, rng: object, out: Floats) -> None:
             out[unit] = max(LEAST, (state.total[unit] + rising) / h + bonus)
 
 
-@assume.register(Program)
-def _assume(state: Program, unit: int, value: float) -> None:
-    state.unplayed[unit] = value
-
-
-@roomy.register(Program)
-def _roomy(state: Program, pushes: int) -> bool:
-    return has_room(state.rings, pushes)
+assume.register(Program)(assume_unplayed)
+roomy.register(Program)(roomy_rings)

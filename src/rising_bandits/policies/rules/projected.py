@@ -31,9 +31,10 @@ from rising_bandits._compile import compiled
 from rising_bandits.errors import InputError
 from rising_bandits.policies.rules.forced import must_play
 from rising_bandits.policies.rules.operations import assume, indices, roomy, update
-from rising_bandits.policies.rules.rings import Rings, has_room
+from rising_bandits.policies.rules.rings import Rings
 from rising_bandits.policies.rules.rising import check_lines, new_lines, update_rising
 from rising_bandits.policies.rules.terms import AVERAGE, BONUS, IMPROVEMENT
+from rising_bandits.policies.rules.usual import assume_level, roomy_rings
 
 
 class Projected(NamedTuple):
@@ -137,11 +138,5 @@ def _indices(state: Projected, t: int, rng: object, out: Floats) -> None:
             out[unit] = line + state.width[unit] * (at - state.delay[unit]) * root
 
 
-@assume.register(Projected)
-def _assume(state: Projected, unit: int, value: float) -> None:
-    state.level[unit] = value
-
-
-@roomy.register(Projected)
-def _roomy(state: Projected, pushes: int) -> bool:
-    return has_room(state.rings, pushes)
+assume.register(Projected)(assume_level)
+roomy.register(Projected)(roomy_rings)

@@ -30,6 +30,7 @@ from rising_bandits.policies.rules.operations import assume, indices, roomy, tic
 from rising_bandits.policies.rules.rings import Rings, grow, has_room, make_rings, read, write
 from rising_bandits.policies.rules.rising import window_of
 from rising_bandits.policies.rules.terms import AVERAGE, BONUS, IMPROVEMENT
+from rising_bandits.policies.rules.usual import assume_unplayed
 
 ROUND = 2.0**-40
 """Rounds are kept times this number, which is exact, so that they are in [0, 1] like outcomes."""
@@ -195,9 +196,7 @@ def _indices(state: Restless, t: int, rng: object, out: Floats) -> None:
             out[unit] = (sums[0] + (max(rise, 0.0) if state.upward else rise)) / h + bonus
 
 
-@assume.register(Restless)
-def _assume(state: Restless, unit: int, value: float) -> None:
-    state.unplayed[unit] = value
+assume.register(Restless)(assume_unplayed)
 
 
 @roomy.register(Restless)

@@ -29,8 +29,9 @@ from rising_bandits._compile import compiled
 from rising_bandits.errors import InputError
 from rising_bandits.policies.rules.checking import bounded
 from rising_bandits.policies.rules.operations import assume, indices, roomy, update
-from rising_bandits.policies.rules.rings import Rings, grow, has_room, make_rings
+from rising_bandits.policies.rules.rings import Rings, grow, make_rings
 from rising_bandits.policies.rules.terms import AVERAGE, BONUS, IMPROVEMENT
+from rising_bandits.policies.rules.usual import assume_level, roomy_rings
 
 
 class Rising(NamedTuple):
@@ -228,11 +229,5 @@ def _indices(state: Rising, t: int, rng: object, out: Floats) -> None:
                 out[unit] -= min(improvement(state, unit, state.sums[unit, 0] / state.window[unit], t), 0.0)
 
 
-@assume.register(Rising)
-def _assume(state: Rising, unit: int, value: float) -> None:
-    state.level[unit] = value
-
-
-@roomy.register(Rising)
-def _roomy(state: Rising, pushes: int) -> bool:
-    return has_room(state.rings, pushes)
+assume.register(Rising)(assume_level)
+roomy.register(Rising)(roomy_rings)

@@ -23,8 +23,9 @@ from rising_bandits.errors import InputError
 from rising_bandits.policies.rules.checking import check_totals, check_unplayed
 from rising_bandits.policies.rules.forced import must_play
 from rising_bandits.policies.rules.operations import assume, indices, roomy, update
-from rising_bandits.policies.rules.rings import Rings, grow, has_room, make_rings, read, write
+from rising_bandits.policies.rules.rings import Rings, grow, make_rings, read, write
 from rising_bandits.policies.rules.terms import AVERAGE, BONUS
+from rising_bandits.policies.rules.usual import assume_unplayed, roomy_rings
 
 ALL_PLAYS = 0
 """The window that has all plays of a unit."""
@@ -216,9 +217,7 @@ def _indices_ts(state: WindowTS, t: int, rng: np.random.Generator, out: Floats) 
             out[unit] = rng.beta(1.0 + good, 1.0 + held - good)
 
 
-@assume.register(WindowUCB)
-def _assume_ucb(state: WindowUCB, unit: int, value: float) -> None:
-    state.unplayed[unit] = value
+assume.register(WindowUCB)(assume_unplayed)
 
 
 @assume.register(WindowTS)
@@ -226,11 +225,5 @@ def _assume_ts(state: WindowTS, unit: int, value: float) -> None:
     pass
 
 
-@roomy.register(WindowUCB)
-def _roomy_ucb(state: WindowUCB, pushes: int) -> bool:
-    return has_room(state.rings, pushes)
-
-
-@roomy.register(WindowTS)
-def _roomy_ts(state: WindowTS, pushes: int) -> bool:
-    return has_room(state.rings, pushes)
+roomy.register(WindowUCB)(roomy_rings)
+roomy.register(WindowTS)(roomy_rings)
