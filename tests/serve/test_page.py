@@ -180,7 +180,7 @@ def test_labels_full_of_html_are_text_and_the_token_opens_the_page(storage, serv
     page.get_by_text("Chosen:", exact=True).wait_for()
     # On a phone nothing is wider than the screen.
     page.set_viewport_size({"width": 390, "height": 844})
-    page.wait_for_function("document.documentElement.scrollWidth <= 391")
+    page.wait_for_function("() => document.documentElement.scrollWidth <= 391")
     shot(page, "phone")
     # Without the token the first look is answered with 401, which the browser logs.
     assert all("401" in error for error in page.errors)
