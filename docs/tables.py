@@ -111,10 +111,10 @@ def _lost_everywhere() -> Records:
     return list(json.loads((DATA / "decisions.json").read_text(encoding="utf-8"))["worlds"])
 
 
-def _lost(*worlds: str) -> Records:
-    """What every policy loses on some worlds, the best policy of the first one first."""
+def _lost(*worlds: str, by: str | None = None) -> Records:
+    """What every policy loses on some worlds. The order of policies is that of the world ``by``, or of the first."""
     rows = _lost_everywhere()
-    first = {row["policy"]: row["lost"] for row in rows if row["world"] == worlds[0]}
+    first = {row["policy"]: row["lost"] for row in rows if row["world"] == (by or worlds[0])}
     order = sorted(dict.fromkeys(row["policy"] for row in rows), key=lambda policy: first.get(policy, math.inf))
     found = {(row["world"], row["policy"]): row["lost"] for row in rows}
     return [
@@ -127,7 +127,7 @@ def _lost(*worlds: str) -> Records:
 
 def decisions_lcdb() -> Records:
     """What policies lose on real learning curves."""
-    return _lost("lcdb, 1000 rounds", "lcdb, 200 rounds", "lcdb, 5000 rounds")
+    return _lost("lcdb, 200 rounds", "lcdb, 1000 rounds", "lcdb, 5000 rounds", by="lcdb, 1000 rounds")
 
 
 def decisions_recorded() -> Records:
