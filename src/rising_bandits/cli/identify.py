@@ -25,7 +25,8 @@ def identify_command(
         list[str] | None,
         typer.Option(
             help="A policy, such as r-sr or 'r-ucbe(exploration=10)'. Can be given several times. A list or a range in "
-            "place of a value stands for several policies, as in 'r-ucbe(exploration=[10, 20])'."
+            "place of a value stands for several policies, as in 'r-ucbe(exploration=[10, 20])'. By default r-ucbe, "
+            "r-sr and successive-halving(budget=1.0)."
         ),
     ] = None,
     budget: Annotated[
@@ -39,14 +40,17 @@ def identify_command(
     first_seed: Annotated[int, typer.Option(help="The first seed where --seeds is a number.")] = 0,
     plot: Annotated[
         Path | None,
-        typer.Option(help="Draw the results by budget into this file, as PNG and SVG; by default no figure."),
+        typer.Option(
+            help="A folder for figures of the results by budget, one per task, as PNG and SVG; by default no figures."
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Measure how often policies recommend the best super arm after a budget of rounds.
 
-    The best super arm is the one with the largest reward after as many plays of every arm as the budget has rounds.
-    Policies that need sigma get the task's value. Prints a table. Writes nothing, except a figure with --plot.
+    The best super arm is the one with the largest expected reward once every arm has been played as often as the budget
+    has rounds. Policies that need sigma get the task's value. Prints a table. Writes nothing, except figures with
+    --plot.
 
     Example: rising identify identify-models --policy r-sr --policy r-ucbe --budget 1000 --seeds 20
     """

@@ -15,7 +15,7 @@ from rising_bandits.experiments.plan import make_task
 app = typer.Typer(
     no_args_is_help=True,
     help="Bounds and optima of tasks, and diagnostics of your own logs.\n\n"
-    "Prints numbers. Writes nothing, except a figure where it is asked for one.\n\n"
+    "Prints numbers. Writes nothing, except figures with --plot.\n\n"
     "Example: rising theory bounds path-easy toy",
 )
 _Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
@@ -38,7 +38,8 @@ def bounds(
 ) -> None:
     """Compute the upper bound of Theorem 3 on the regret of CRUCB.
 
-    Prints for each task the bound, its terms, and the trivial bound L·T. Writes no files.
+    Prints for each task the bound, its terms, and the trivial bound L·B·T: the size of the largest super arm, times the
+    Lipschitz constant of the reward, times the rounds. Writes no files.
 
     Example: rising theory bounds path-easy toy
     """
@@ -52,10 +53,10 @@ def bounds(
     if as_json:
         print_json({"bounds": rows})
         return
-    headings = ["task", "bound", "start", "growth", "noise", "L·T", "q"]
+    headings = ["task", "bound", "start", "growth", "noise", "L·B·T", "q"]
     keys = ["bound", "start", "growth", "noise", "trivial"]
     print_table(headings, [[row["task"], *(f"{row[key]:,.0f}" for key in keys), f"{row['q']:.2f}"] for row in rows], 6)
-    out.print("a bound above L·T says nothing: the regret of no policy is larger than L·T", soft_wrap=True)
+    out.print("a bound above L·B·T says nothing, because no policy has more regret than L·B·T", soft_wrap=True)
 
 
 @app.command()
@@ -68,7 +69,7 @@ def optimum(
     ],
     horizon: Annotated[int | None, typer.Option(help="The number of rounds; by default the task's own.")] = None,
     exact: Annotated[
-        bool, typer.Option("--exact", help="Also compute the best policy of all. Possible for small tasks only.")
+        bool, typer.Option("--exact", help="Also compute the best policy of all. Works for small tasks only.")
     ] = False,
     as_json: _Json = False,
 ) -> None:
@@ -104,7 +105,7 @@ def diagnose(
     file: Annotated[Path, typer.Argument(help="A CSV or Parquet file with the columns arm, play and outcome.")],
     level: Annotated[float, typer.Option(help="The confidence level of the verdicts and intervals.")] = 0.95,
     plot: Annotated[
-        Path | None, typer.Option(help="A file to draw the arms to, as PNG and SVG; by default no figure.")
+        Path | None, typer.Option(help="Also draw the arms to this file, as PNG and SVG; by default no figure.")
     ] = None,
     as_json: _Json = False,
 ) -> None:
@@ -145,7 +146,9 @@ def read_table(file: Path) -> Any:
 
         return csv.read_csv(file)
     except RisingBanditsError:
-        # A package is missing, which is no fault of the file.
+        # A missing package is not an error in the file.
         raise
     except Exception as error:
-        raise InputError(f"file must be a CSV or Parquet file with columns arm, play, outcome: {error}") from None
+        raise InputError(
+            f"file must be a CSV or Parquet file with the columns arm, play and outcome; {str(file)!r} is not ({error})"
+        ) from None
