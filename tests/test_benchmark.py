@@ -232,7 +232,7 @@ def test_the_command_prints_tables_writes_files_and_resumes(tmp_path, bench):
         (["--family", "nope"], "family must be one of paper"),
         (["--seeds", "9-1"], "seeds must be"),
         (["--policy", "nope"], "policy must be one of"),
-        (["--policy", "crucb", "--policy", "crucb"], "policies must be different"),
+        (["--policy", "crucb", "--policy", "crucb"], "--policy must name each policy once, got crucb, crucb"),
     ],
 )
 def test_bad_input_is_one_clear_line(arguments, words, bench):

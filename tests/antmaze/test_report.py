@@ -529,7 +529,7 @@ def test_the_command_replays_and_says_so(run, tmp_path, capsys):
         (["run", "--seed", "-1"], "the first seed must be an integer"),
         (["map", "nowhere"], "map must be one of easy, complex"),
         (["report", "nothing"], "there is no file or folder 'nothing'"),
-        (["replay", "--map", "huge"], "--map must be one of easy, complex, or a file"),
+        (["replay", "--map", "huge"], "--map must be one of easy, complex, or a .json file"),
     ],
 )
 def test_bad_input_is_one_clear_line(run, arguments, words, capsys, tmp_path, monkeypatch):

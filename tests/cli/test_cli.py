@@ -150,7 +150,7 @@ def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path, workers):
         if process.poll() is None:  # deaf: it must not go on beside the other tests
             os.killpg(process.pid, signal.SIGKILL)
     assert process.returncode == 130
-    assert errors.strip().splitlines()[-1] == "rising: stopped; the same command goes on where it was"
+    assert errors.strip().splitlines()[-1] == "rising: stopped; the same command continues where it stopped"
     assert list((tmp_path / "out" / "_partial").glob("*.gz"))
 
 

@@ -137,4 +137,4 @@ def test_the_command_runs_a_file(run, tmp_path, capsys):
     assert row["horizon"] == 30
     assert np.isclose(row["regret"], 0.0)
     assert run("run", "--noise", "bernoulli", "path-easy") == 2
-    assert "belong to --curves" in capsys.readouterr().err
+    assert "must be given together with --curves FILE" in capsys.readouterr().err

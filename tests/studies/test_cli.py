@@ -234,8 +234,14 @@ def test_scales_that_contradict_themselves(rising, options, message):
             ["create", "x", "--arms", "a", "--k", "1", "--source", "q"],
             "--source does not go with --arms",
         ),
-        (["create", "x", "--workers", "a", "--jobs", "b", "--k", "1"], "--k does not go with --workers"),
-        (["create", "x", "--problem", "{here}", "--reward", "product"], "everything in its file"),
+        (
+            ["create", "x", "--workers", "a", "--jobs", "b", "--k", "1"],
+            "--k does not go with --workers; only --jobs, --reward can be given with it",
+        ),
+        (
+            ["create", "x", "--problem", "{here}", "--reward", "product"],
+            "--reward does not go with --problem; the file describes the whole problem",
+        ),
         (["create", "x", "--problem", "{here}"], "--problem must be a JSON file"),
         (["create", "x", "--arms", "a", "--k", "1", "--policy", "nothing"], "policy must be one of"),
         (["create", "x", "--arms", "a", "--k", "1", "--high", "-1"], "high must be larger than low"),

@@ -48,7 +48,10 @@ def run(
     ] = "1",
     preset: Annotated[
         str,
-        typer.Option(help="How the ant learns: cpu, made for one core; upright, which keeps off its back; or paper."),
+        typer.Option(
+            help="The training settings: cpu, for one core; upright, the same but an ant on its back counts as lost; "
+            "or paper, those of the paper."
+        ),
     ] = "cpu",
     out_folder: Annotated[
         Path, typer.Option("--out", help="Folder for checkpoints and results, one sub-folder per run.")
@@ -58,7 +61,7 @@ def run(
     ] = None,
     scheduler: Annotated[str | None, typer.Option(help=SCHEDULER)] = None,
     report: Annotated[
-        bool, typer.Option("--report/--no-report", help="Write an HTML report at the end, or do not.")
+        bool, typer.Option("--report/--no-report", help="Whether to write an HTML report at the end.")
     ] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
@@ -137,8 +140,9 @@ def show_map(
     )
     paths = plan.problem.oracle.count()
     out.print(
-        f"\noptimal path: {'-'.join(map(str, plan.shortest))}, one of {paths} from {plan.start} to {plan.goal}, walls "
-        f"or not; {plan.episodes:,} episodes, at most {plan.edge_steps} steps an edge and {plan.steps:,} in all",
+        f"\noptimal path: {'-'.join(map(str, plan.shortest))}, one of {paths} from {plan.start} to {plan.goal}, "
+        f"blocked paths included; {plan.episodes:,} episodes of at most {plan.steps:,} steps, "
+        f"{plan.edge_steps} per edge",
         soft_wrap=True,
     )
 
@@ -151,7 +155,7 @@ def report(
     ),
     film: Annotated[
         bool,
-        typer.Option("--film/--no-film", help="Add a film of an ant on its last path, one for each maze, or do not."),
+        typer.Option("--film/--no-film", help="Whether to add, for each maze, a film of an ant on its last path."),
     ] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
@@ -200,7 +204,7 @@ def _page(results: Sequence[Result], folder: Path, *, film: bool) -> Path:
     """Write the report on some runs, with a progress bar, and return its path."""
     from rising_bandits.reproduction.antmaze import write_report
 
-    # Shares of one hundred, because the number of parts is known only once their data have been read.
+    # Progress is in percent, because the number of parts is not known before their data have been read.
     with progress_bar("drawing", [100], "pages") as progress:
         return write_report(results, folder, film=film, progress=lambda done, of: progress(0, 100 * done // of))
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rising_bandits.antmaze.spec import TrainSpec
 
 _LINE_SECONDS = 60.0
-"""How often a run in progress prints a line where there is no terminal."""
+"""How many seconds pass between two lines about a run where there is no terminal."""
 
 
 class _Watched:
@@ -87,7 +87,7 @@ def watch(specs: Sequence[TrainSpec], done: Sequence[int]) -> Iterator[Callable[
                 view.add_row(*watched.cells(number))
         finished = len(done) + sum(map(watched.finished, watched.latest))
         waiting = len(specs) - len(done) - len(watched.latest)
-        view.caption = f"{finished} of {len(specs)} runs finished, {waiting} not begun"
+        view.caption = f"{finished} of {len(specs)} runs finished, {waiting} not started"
         return view
 
     with Live(table(), console=screen, refresh_per_second=2, transient=True) as live:

@@ -24,7 +24,8 @@ def record(
 ) -> None:
     """Measure from trained runs how the success of each edge grows with its tries.
 
-    Writes the curves to the JSON file --out, which "rising antmaze replay --map FILE" can replay.
+    Writes the curves to the JSON file --out, which "rising antmaze replay --map FILE" can replay. An edge
+    with few tries borrows the curve of all edges together.
 
     Example: rising antmaze record results/antmaze --out easy.json
     """
@@ -60,8 +61,8 @@ def replay(
         list[str] | None,
         typer.Option(
             "--map",
-            help="A recording: easy, complex, or a file that rising antmaze record wrote. Can be given several times; "
-            "easy and complex by default.",
+            help="A recording: easy, complex, or a .json file that rising antmaze record wrote. Can be given several "
+            "times; easy and complex by default.",
         ),
     ] = None,
     policy: Annotated[
@@ -83,8 +84,8 @@ def replay(
 ) -> None:
     """Compare policies on recorded AntMaze curves, without training an ant.
 
-    Policies have the windows of the trained experiment, a quarter of the plays, unless they set their own. Prints a
-    table of regret; writes the runs and the figures to --out.
+    A policy without a window of its own uses that of the trained experiment, a quarter of the plays. Prints a table of
+    regret; writes the runs and the figures to --out.
 
     Example: rising antmaze replay --map easy --policy crucb --policy horizon-crucb --seeds 5
     """
@@ -103,7 +104,7 @@ def replay(
 
 
 def _replay_label(spec: RunSpec) -> str:
-    """The policy of a replay with the parameters that differ from the usual ones of this experiment."""
+    """The policy of a replay, with its parameters that are not the usual ones of this experiment."""
     from rising_bandits.experiments.plan import make_policy, parse_policy, with_windows
     from rising_bandits.problems.recorded import SHARE
 
@@ -128,7 +129,9 @@ def _recording(name: str) -> str:
         return task
     if not name.endswith(".json"):
         known = ", ".join(task.removeprefix("antmaze-") for task in recorded.NAMES)
-        raise InputError(f"--map must be one of {known}, or a file made by rising antmaze record, got {name!r}")
+        raise InputError(
+            f"--map must be one of {known}, or a .json file that rising antmaze record wrote, got {name!r}"
+        )
     recorded.from_file(name)
     path = str(Path(name).resolve())
     # Finished runs are found by the text of their task. The digest makes a changed file a different task.

@@ -140,7 +140,7 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(2)
     if code == _STOPPED:
         words = sys.argv[1:] if arguments is None else arguments
-        # What a call to a study has acknowledged is kept, and there is nothing of it to go on with.
-        goes_on = "" if words[:1] == ["study"] else "; the same command goes on where it was"
-        say.print(f"rising: stopped{goes_on}")
+        # A command for studies keeps what it has acknowledged. It has no checkpoint to continue from.
+        hint = "" if words[:1] == ["study"] else "; the same command continues where it stopped"
+        say.print(f"rising: stopped{hint}")
     sys.exit(code if isinstance(code, int) else 0)

@@ -36,7 +36,7 @@ def policies(
         list[str] | None,
         typer.Option(
             help="A policy, such as crucb, 'crucb(epsilon=0.25)' or my_module:MyPolicy. Can be given several times. By "
-            "default foresight, horizon-crucb, crucb with two settings, and five rivals."
+            "default foresight, horizon-crucb, crucb with two settings, and five others."
         ),
     ] = None,
     family: Annotated[
@@ -54,7 +54,8 @@ def policies(
         ),
     ] = "1",
     longest: Annotated[
-        int | None, typer.Option(help="Leave out random instances with more rounds than this; by default none.")
+        int | None,
+        typer.Option(help="Leave out random instances with more rounds than this; by default none is left out."),
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Run only a small part of the benchmark, in about a minute.")
@@ -69,8 +70,8 @@ def policies(
     """Compare policies by their regret as a share of the optimum.
 
     The instances are the paper's tasks, two instances of Metelli et al. (2022), recorded AntMaze runs, and random
-    instances. Prints tables by group, mean ranks, and the targets of the recommended policy. Writes to --out the runs,
-    all numbers as policies.json, and figures as PNG and SVG. Finished runs are not run again.
+    instances. Prints a table for each group, mean ranks, and whether the recommended policy meets its targets. Writes
+    to --out the runs, all numbers as policies.json, and figures as PNG and SVG. Finished runs are not run again.
 
     Example: rising bench policies --quick --out results/bench
     """
@@ -78,13 +79,16 @@ def policies(
 
     texts = list(policy or POLICIES)
     if len(set(texts)) != len(texts):
-        raise InputError(f"policies must be different, got {', '.join(texts)}")
+        raise InputError(f"--policy must name each policy once, got {', '.join(texts)}")
     numbers = seeds_of(seeds, FIRST_SEED)
     found = instances(family or (), numbers, quick=quick, longest=longest)
     plan, left_out = benchmark_plan(found, texts)
     specs = [item.spec for item in plan]
     if not specs:
-        raise InputError(f"none of the instances can be run by {', '.join(texts)}")
+        raise InputError(
+            f"--policy, --family and --longest must leave something to run; none of the {len(found)} instances can be "
+            f"run by {', '.join(texts)}"
+        )
     bar = progress_bar("comparing", [spec.horizon for spec in specs])
     with engine(scheduler, workers) as executor, bar as report:
         runs = run_plan(specs, out_folder, workers=workers, executor=executor, progress=report, version=__version__)
@@ -111,7 +115,7 @@ def policies(
         print_json({"out": str(out_folder), **data, "figures": [str(path) for path in figures]})
         return
     _print(data, left_out, quick=quick)
-    out.print(f"\nevery number: {out_folder}/policies.json", soft_wrap=True)
+    out.print(f"\nall numbers: {out_folder}/policies.json", soft_wrap=True)
     for path in figures:
         out.print(f"figure: {path}", soft_wrap=True)
 
@@ -165,7 +169,7 @@ def _print(data: dict[str, Any], left_out: list[str], *, quick: bool) -> None:
         print_table(["policy", "rank"], [[label, f"{mean:.2f}"] for label, (mean, _) in ranked.items()], 1)
     judged: list[dict[str, Any]] = data["targets"]
     if judged:
-        part = ", judged on a part of the suite; they are meant for all of it" if quick else ""
+        part = ", measured on a part of the benchmark; the limits are meant for the whole of it" if quick else ""
         print_heading("targets", part)
         print_table(
             ["held", "what", "measured", "95%", "at most"],

@@ -22,8 +22,9 @@ def curve_tasks(
     files: Sequence[Path] | None, noise: str | None, k: int | None, arms: Sequence[str] | None, horizon: int | None
 ) -> list[str]:
     """The tasks of files of curves, as texts from which every process can build them."""
-    if not files and (noise is not None or k is not None or arms):
-        raise InputError("--noise, --k and --arm belong to --curves FILE; give a file too")
+    alone = [name for name, value in {"--noise": noise, "--k": k, "--arm": arms or None}.items() if value is not None]
+    if alone and not files:
+        raise InputError(f"{' and '.join(alone)} must be given together with --curves FILE")
     given = {"noise": noise, "k": k, "arms": list(arms or ()) or None, "horizon": horizon}
     asked: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     found = []

@@ -1,4 +1,4 @@
-"""``rising demo``: a route that gets better with practice, in a few seconds and without any extra."""
+"""``rising demo``: two policies choose a route that gets better with practice. It takes a few seconds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WIDTH, _HEIGHT, _LEFT, _BOTTOM = 640, 300, 56, 40
 
 
 def commute(days: int = 1_500) -> Task:
-    """A way to work: a bridge that one knows, and a tunnel that becomes better the more often one takes it.
+    """Two ways to work: a bridge that is always the same, and a tunnel that gets better with every trip.
 
     >>> task = commute()
     >>> from rising_bandits import optimal_constant
@@ -46,7 +46,7 @@ def demo(
     """Show in a few seconds what the library is for: a route that gets better with practice.
 
     The recommended policy and a sliding window (SW-CUCB) choose the way to work for 1,500 days. Prints what each
-    earned, and writes one HTML page with a figure to --out. Opens nothing, and needs no extra.
+    earned, and writes one HTML page with a figure to --out. Does not open the page. Needs no extra.
 
     Example: rising demo --out demo.html
     """
@@ -107,7 +107,7 @@ def demo(
 
 
 def _daily(run: Run, parts: int = 48) -> list[float]:
-    """The expected reward a day in ``parts`` stretches of equal length."""
+    """The expected reward a day, averaged over each of ``parts`` periods of equal length."""
     import numpy as np
 
     marks = np.linspace(0, run.rounds[-1], parts + 1)
@@ -125,7 +125,7 @@ def _bars(values: Sequence[float], top: float = 1.8) -> str:
 
 
 def _page(task: Task, runs: dict[str, Run], total: float) -> str:
-    """The page: two sentences and a figure of the reward a day, as SVG without any script."""
+    """The page as HTML: a short text and a figure of the reward a day, as SVG without scripts."""
     days, top = task.horizon, 2.0
 
     def at(day: float, value: float) -> str:
@@ -152,7 +152,7 @@ def _page(task: Task, runs: dict[str, Run], total: float) -> str:
     below = 0.0
     beside = float(at(days, 0.0).split(",")[0]) + 6
     for height, name, colour in sorted(ends):
-        # Lines may end at one height; their names stand below each other.
+        # Lines may end at the same height. Their names are moved down so that they do not overlap.
         below = max(height + 4, below + 16)
         lines.append(f'<text x="{beside}" y="{below:.1f}" style="fill:{colour}">{escape(name)}</text>')
     said = "; ".join(

@@ -20,7 +20,7 @@ from rising_bandits._text import shown_text
 
 
 class _Plain(Console):
-    """A console that obeys no control characters in the text that it prints."""
+    """A console that prints control characters as escapes."""
 
     def print(self, *objects: Any, **options: Any) -> None:
         super().print(*(shown_text(part, lines=True) if isinstance(part, str) else part for part in objects), **options)
@@ -87,9 +87,9 @@ LINE_EVERY = 15.0
 
 @contextlib.contextmanager
 def progress_bar(what: str, totals: Sequence[int], unit: str = "runs") -> Iterator[Callable[[int, int], None]]:
-    """Show progress on standard error: a bar on a terminal, shown after one second; elsewhere a line now and then.
+    """Show progress on standard error: on a terminal a bar, after one second; elsewhere a line every 15 seconds.
 
-    Yields a function to call with the number of a part and how much of it is done, at most its entry in ``totals``.
+    Yields a function that takes the position of a part in ``totals`` and how much of the part is done.
     """
     screen = console(stderr=True)
     bar = Progress(

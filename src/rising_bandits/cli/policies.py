@@ -13,14 +13,14 @@ from rising_bandits.problems import TopK
 def policies(
     as_json: bool = typer.Option(False, "--json", help="Print JSON instead of a table."),
 ) -> None:
-    """List the policies, what they act on, and their parameters with defaults; say which one is recommended.
+    """List the policies, what they act on, and their parameters with defaults. Say which one is recommended.
 
     Writes no files.
 
     Example: rising policies --json
     """
     rows = [describe(kind) for kind in classes().values()]
-    # There is one recommendation for every problem; any problem will do to ask for it.
+    # The recommendation is the same for every problem, so any problem serves here.
     advised = recommended(TopK(2, k=1)).name
     if as_json:
         print_json({"policies": rows, "recommended": advised})
@@ -33,6 +33,7 @@ def policies(
         lines.append(["", "", given or "no parameters"])
     print_table(["policy", "acts on", "what it does, and its parameters"], lines, 0)
     out.print(
-        f"\nrecommended: {advised}; --policy recommended takes it, and so does a study without a policy", soft_wrap=True
+        f"\nrecommended: {advised}; --policy recommended stands for it, and a study without --policy uses it",
+        soft_wrap=True,
     )
     out.print("parameters are given in brackets: --policy 'crucb(epsilon=0.25)'", soft_wrap=True)

@@ -15,7 +15,7 @@ from rising_bandits.problems import KMax, Matching, Problem, ShortestPath, Spann
 
 
 def split(name: str, text: str) -> list[str]:
-    """The names in a text that separates them by commas; ``name`` is the option in error messages.
+    """The names in a text, separated by commas. ``name`` is the name of the option, for error messages.
 
     >>> split("arms", "ann, bob")
     ['ann', 'bob']
@@ -37,7 +37,7 @@ _BELONG = {
 
 def _listed(names: Sequence[str]) -> str:
     """Options as text."""
-    return ", ".join(f"--{name}" for name in names) or "everything in its file"
+    return ", ".join(f"--{name}" for name in names)
 
 
 def make_problem(
@@ -62,14 +62,16 @@ def make_problem(
     ]
     if len(given) != 1:
         raise InputError(
-            "give one problem: --edges FILE with --source and --target (without: spanning trees), "
-            "--workers A,B --jobs X,Y, --arms A,B,C --k 2, or --problem FILE; "
+            "give one problem: --edges FILE --source A --target B for paths, --edges FILE for spanning trees, "
+            "--workers A,B --jobs X,Y for matchings, --arms A,B,C --k 2 for sets of two arms, or --problem FILE; "
             f"got {' and '.join(f'--{name}' for name in given) or 'none'}"
         )
     options = {"source": source, "target": target, "jobs": jobs, "k": k, "reward": reward}
     for name, value in options.items():
         if value is not None and name not in _BELONG[given[0]]:
-            raise InputError(f"--{name} does not go with --{given[0]}, which has {_listed(_BELONG[given[0]])}")
+            fitting = _listed(_BELONG[given[0]])
+            hint = f"only {fitting} can be given with it" if fitting else "the file describes the whole problem"
+            raise InputError(f"--{name} does not go with --{given[0]}; {hint}")
     if problem is not None:
         return _from_data(problem)
     if edges is not None:
@@ -102,7 +104,7 @@ def _from_data(path: Path) -> Problem:
     """A problem from a JSON file of its spec."""
     data: Any = None
     try:
-        data = json.loads(_text(path))
+        data = json.loads(_text("problem", path))
         return Problem.from_spec(data)
     except (ValueError, RecursionError) as error:
         raise InputError(
@@ -113,7 +115,7 @@ def _from_data(path: Path) -> Problem:
 def _read_edges(path: Path) -> tuple[list[list[str]], list[str]]:
     """The rows of a CSV file of edges, and its heading (empty if there is none)."""
     try:
-        rows = [[cell.strip() for cell in row] for row in csv.reader(_text(path).splitlines()) if any(row)]
+        rows = [[cell.strip() for cell in row] for row in csv.reader(_text("edges", path).splitlines()) if any(row)]
     except csv.Error as error:
         raise InputError(
             f"--edges must be a CSV file of node,node or node,node,name; {str(path)!r} is not ({error})"
@@ -191,12 +193,12 @@ def numbers_by_name(name: str, texts: Sequence[str]) -> dict[str, float]:
     return found
 
 
-def _text(path: Path) -> str:
-    """The text of a file, which must exist."""
+def _text(name: str, path: Path) -> str:
+    """The text of the file that the option ``name`` gives."""
     if not path.is_file():
-        raise InputError(f"file {str(path)!r} does not exist")
+        raise InputError(f"--{name} must be a file, but {str(path)!r} does not exist or is a folder")
     try:
-        # With or without the mark that some programs write at the beginning.
+        # This encoding accepts files with and without a byte order mark.
         return path.read_text("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(f"file {str(path)!r} must be text in UTF-8 ({error})") from None
+        raise InputError(f"--{name} must be text in UTF-8; {str(path)!r} is not ({error})") from None

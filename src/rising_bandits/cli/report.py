@@ -1,4 +1,4 @@
-"""Results of a plan for people and programs: tables or JSON, warnings and figures."""
+"""Run a plan and print its results: as tables or JSON, with warnings and figures."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SMALL = 10.0
 
 @dataclass(frozen=True)
 class Drawing:
-    """How figures are drawn: as PDF, with logarithmic axes, how wide, and whether with a film."""
+    """How figures are drawn: whether as PDF, which axes are logarithmic, how wide, and whether with a film."""
 
     pdf: bool = False
     log: str = ""
@@ -57,8 +57,8 @@ def report_runs(
 ) -> None:
     """Run a plan and print its results as tables or JSON; with ``plot``, also write figures.
 
-    ``label`` names the policy of a run where other parameters than the policy's own defaults are the usual ones.
-    ``whole`` is the plan to keep in the folder, and ``shard`` says which part of it to run.
+    ``label`` returns the name of a run's policy in the output; by default the run's own label is used. ``whole`` is the
+    plan to keep in the folder, and ``shard`` says which part of it to run.
     """
     runs = play_plan(plan, out_folder, workers, scheduler, shard)
     if whole is not None:
@@ -115,7 +115,7 @@ def _draw(runs: Sequence[StoredRun], folder: Path, drawing: Drawing) -> list[Pat
 
 
 def _file_names(texts: Mapping[str, str]) -> dict[str, str]:
-    """For each name a part of a file name, made of a text; a number tells apart texts that differ in other letters.
+    """Make each text fit for a file name. Where two texts become the same, the later one gets a number.
 
     >>> _file_names({"a": "mine:P(x='b c')", "d": "mine:P(x='b_c')"})
     {'a': 'mine-P-x-b-c', 'd': 'mine-P-x-b-c-2'}
@@ -160,7 +160,7 @@ def _print_rows(rows: Sequence[Row]) -> None:
 
 
 def _doubts(runs: Sequence[StoredRun]) -> dict[tuple[str, str], str]:
-    """For each task and policy whose first run contradicts the sigma that the policy was told: what contradicts it."""
+    """By task and policy, a warning where the outcomes of the first run contradict the sigma that was given."""
     found = {}
     for (world, policy), run in {(run.spec.world, run.label): run for run in reversed(runs)}.items():
         sigma = told_sigma(run.spec.parameters.get("sigma"))
@@ -172,7 +172,7 @@ def _doubts(runs: Sequence[StoredRun]) -> dict[tuple[str, str], str]:
 
 
 def _shown(runs: Sequence[StoredRun]) -> dict[str, str]:
-    """The name of each task in output: its text, or for a recording its short name if no other task has the same."""
+    """The name of each task in the output: its text, or the short name of a recording if no other task has it."""
     worlds = {run.spec.world: run for run in runs}
     names = [run.task_name for run in worlds.values()]
     return {
@@ -182,7 +182,7 @@ def _shown(runs: Sequence[StoredRun]) -> dict[str, str]:
 
 
 def _places(value: float, beside: float | None = None) -> str:
-    """A number for the table. Small numbers get more decimal places; ``beside`` another number, as many as that one."""
+    """A number for the table. Small numbers get more decimal places. The size of ``beside`` decides, if it is given."""
     if math.isnan(value):
         return "–"
     guide = value if beside is None else beside

@@ -32,8 +32,8 @@ def reproduce(
 
     Runs the eight synthetic tasks at full horizon with ten seeds, and CRUCB with other windows and bonuses. Compares
     the bounds of Theorems 3, 4 and 5 with measured regret, checks Theorems 1 and 2, the corollaries and the lemmas on
-    examples, and computes steps of the proofs; such checks are not proofs. Shows AntMaze from runs that were trained
-    before; it trains nothing (see rising antmaze).
+    examples, and computes steps of the proofs. Such checks are not proofs. Reports on AntMaze runs that were trained
+    before, and trains none (see rising antmaze).
 
     Prints the claims and an index of the paper: every figure, table, theorem, lemma and corollary with its verdict.
     Writes the runs, the figures, CSV tables and report.html to --out. Finished runs are not run again.
@@ -44,7 +44,7 @@ def reproduce(
     from rising_bandits.reproduction.reproduce import reproduce as run
 
     _, plan = plan_of(only or ())
-    # Drawing is counted as one more run, of a tenth of all rounds.
+    # In the progress bar, drawing counts as one more run with a tenth of all rounds.
     share = max(1, sum(spec.horizon for spec in plan) // 10)
     bar = progress_bar("reproducing", [*(spec.horizon for spec in plan), share])
     with engine(scheduler, workers) as executor, bar as report:
@@ -71,8 +71,7 @@ def reproduce(
         print_table(["item", "verdict", "what it is"], [[e.item, e.verdict, e.what] for e in result.index], 0)
     held = sum(claim.held for _, claim in result.claims if claim.of_paper)
     out.print(
-        f"\n{held} of {sum(claim.of_paper for _, claim in result.claims)} claims of the paper held; the numbers "
-        f"are in the "
-        f"report: {result.report}",
+        f"\n{held} of {sum(claim.of_paper for _, claim in result.claims)} claims of the paper held; the numbers are in "
+        f"the report: {result.report}",
         soft_wrap=True,
     )

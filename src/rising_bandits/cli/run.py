@@ -63,7 +63,8 @@ def run(
         ),
     ] = None,
     cascade: Annotated[
-        bool | None, typer.Option("--cascade/--no-cascade", help="Play with cascading feedback, or without it.")
+        bool | None,
+        typer.Option("--cascade/--no-cascade", help="Whether feedback is cascading; by default as in the task."),
     ] = None,
     delay: Annotated[
         str | None,
@@ -90,7 +91,8 @@ def run(
     repeat: Annotated[
         Path | None,
         typer.Option(
-            help="A result file: repeat its run and compare every number. Exits with 1 if one differs. By default none."
+            help="A result file: repeat its run and compare every number. Exits with code 1 if one differs. By default "
+            "no run is repeated."
         ),
     ] = None,
     trust: Annotated[list[str] | None, typer.Option(help=TRUST)] = None,
@@ -106,7 +108,9 @@ def run(
     """
     if repeat is not None:
         if tasks or policy or horizon is not None:
-            raise InputError("--repeat takes everything from its file; give no task, policy or horizon with it")
+            raise InputError(
+                "--repeat takes the task, the policy and the horizon from its file; give none of them with it"
+            )
         _repeat(repeat, out_folder or DEFAULT_OUT, as_json, tuple(trust or ()))
         return
     tasks = [*(tasks or ()), *curve_tasks(curves, noise, k, arm, horizon)]
@@ -118,12 +122,12 @@ def run(
     whole, trusted = _plan(tasks, policy, seeds, first_seed, horizon, record, metric, options, trust)
     plan = whole.runs(trusted)
     if shard is not None:
-        shard_of(plan, shard)  # refused before anything else is done
+        shard_of(plan, shard)  # refuses a wrong --shard before anything is written
         out_folder = out_folder or Path(f"{DEFAULT_OUT}-shard-{shard.replace('/', '-of-')}")
     out_folder = out_folder or DEFAULT_OUT
     if log not in ("", "x", "y", "xy"):
         raise InputError(f"--log must be x, y or xy, got {log!r}")
-    drawing = Drawing(pdf=pdf, log=log, width=_checks.number("width", width, low=2.0, high=40.0), film=film)
+    drawing = Drawing(pdf=pdf, log=log, width=_checks.number("--width", width, low=2.0, high=40.0), film=film)
     report_runs(
         plan,
         out_folder,
@@ -148,7 +152,7 @@ def _plan(
     options: dict[str, Any],
     trust: list[str] | None,
 ) -> tuple[Plan, tuple[str, ...] | None]:
-    """The plan of a command, and the modules that it may import: any if the command names them, else those trusted."""
+    """The plan of a command, and the modules that it may import: None, which allows all, unless the plan is a file."""
     given: dict[str, Any] = {
         "policies": policy,
         "seeds": None if seeds is None else _seeds(seeds, first_seed),
@@ -170,7 +174,7 @@ def _plan(
 
 
 def _seeds(text: str, first: int) -> int | str:
-    """Seeds as a plan keeps them: a range if they do not start with 0."""
+    """Seeds as a plan keeps them: their number if they start with 0, otherwise a range."""
     found = seeds_of(text, first)
     return len(found) if found.start == 0 else f"{found.start}-{found.stop - 1}"
 
@@ -178,14 +182,14 @@ def _seeds(text: str, first: int) -> int | str:
 def _repeat(path: Path, folder: Path, as_json: bool, trust: tuple[str, ...]) -> None:
     """Repeat the run of a file, compare every number, and exit with code 1 if one differs.
 
-    The file is data: of what it names only the modules in ``trust`` are imported.
+    Of the modules that the file names, only those in ``trust`` are imported.
     """
     old = read_run(path, trust)
     spec = replace(old.spec, code=digest_of(old.spec.own_modules()))
     changed = spec.code != old.spec.code
     store = ResultStore(folder / layout.REPEAT)
     if store.run_path(old.spec).resolve() == path.resolve():
-        raise InputError(f"--out must be another folder than the one of the run itself, got {str(folder)!r}")
+        raise InputError(f"--out must not be the folder that holds the run to repeat, got {str(folder)!r}")
     for stale in (store.run_path(old.spec), store.partial_path(old.spec)):
         stale.unlink(missing_ok=True)
     new = play_plan([spec], store.folder, 1)[0]

@@ -14,7 +14,7 @@ from rising_bandits.errors import InputError
 app = typer.Typer(invoke_without_command=True)
 token = typer.Typer(
     no_args_is_help=True,
-    help="Make tokens that allow only some things with some studies.\n\n"
+    help="Create, list and revoke tokens. A token allows some operations on some studies.\n\n"
     "Writes the file --tokens.\n\nExample: rising serve token list",
 )
 app.add_typer(token, name="token")
@@ -50,12 +50,15 @@ def serve(
     port: Annotated[int, typer.Option(help="The port to listen at; 0 for any free one.", min=0, max=65535)] = 8765,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(help="A host name of the service; others are refused. Can be given several times."),
+        typer.Option(
+            help="A host name under which the service is reached; requests to other names are refused. Can be given "
+            "several times. By default the loopback names if there are no tokens, otherwise any name."
+        ),
     ] = None,
     power_safe: Annotated[
         bool,
         typer.Option(
-            "--power-safe", help="Answer only after the data is on disk; otherwise SQLite may write it a moment later."
+            "--power-safe", help="Answer only once the data is on disk. Otherwise SQLite may write it a moment later."
         ),
     ] = False,
     rate: Annotated[
@@ -67,8 +70,9 @@ def serve(
 ) -> None:
     """Serve the studies of a database over HTTP, with a web page.
 
-    The token is read from RISING_TOKEN; more of them are in the file --tokens. Without tokens the service listens on
-    this machine only. Writes to the database --storage. SIGTERM and Ctrl-C let requests that are underway finish.
+    A token with all rights is read from the environment variable RISING_TOKEN, and other tokens from the file --tokens.
+    Without tokens the service listens on this machine only. Writes to the database --storage. SIGTERM and Ctrl-C end
+    the service; requests that are underway finish first.
 
     Example: rising serve --storage sqlite:///studies.db --port 8765
     """
@@ -87,18 +91,24 @@ def serve(
 
 @token.command("create")
 def create_token(
-    study: Annotated[list[str], typer.Option(help="A study that it is for; '*' for all. Can be given several times.")],
+    study: Annotated[
+        list[str], typer.Option(help="A study that the token is for; '*' for all. Can be given several times.")
+    ],
     can: Annotated[
         str,
-        typer.Option(help="What it allows, separated by commas: read, ask, tell, change, create, delete, storage."),
+        typer.Option(
+            help="What the token allows, separated by commas: read, ask, tell, change, create, delete, storage."
+        ),
     ],
-    name: Annotated[str | None, typer.Option(help="Its name, for lists and logs; by default a random one.")] = None,
+    name: Annotated[
+        str | None, typer.Option(help="The name of the token, for lists and logs; by default a random one.")
+    ] = None,
     tokens: _Tokens = None,
     as_json: _Json = False,
 ) -> None:
-    """Make a token and print it.
+    """Create a token and print it.
 
-    Writes its hash to the file --tokens. The token itself is kept nowhere, so note it now.
+    Writes its hash to the file --tokens. The token itself is not stored, so note it now.
 
     Example: rising serve token create --study team --can read,ask,tell --name shop
     """
@@ -144,7 +154,7 @@ def list_tokens(tokens: _Tokens = None, as_json: _Json = False) -> None:
 
 @token.command("revoke")
 def revoke_token(name: Annotated[str, typer.Argument(help="The name of the token.")], tokens: _Tokens = None) -> None:
-    """Forget a token.
+    """Revoke a token.
 
     Removes it from the file --tokens. A running service refuses it within a second. Writes nothing else.
 
@@ -153,6 +163,6 @@ def revoke_token(name: Annotated[str, typer.Argument(help="The name of the token
     from rising_bandits.serve import tokens as kept
 
     if not name:
-        raise InputError("name must be that of a token")
+        raise InputError("name must be the name of a token, got ''; rising serve token list shows the names")
     kept.revoke(_path(tokens), name)
     out.print(f"{name}: revoked", soft_wrap=True)

@@ -35,12 +35,12 @@ def open_study(name: str, storage: str, author: str | None = None) -> Study:
 
 
 def label_of(study: Study, text: str) -> Any:
-    """The label of the arm that a text on the command line means; labels need not be texts."""
+    """The label of the arm that a text on the command line names; labels need not be strings."""
     return next((label for label in study.problem.labels if str(label) == text), text)
 
 
 def say_done(as_json: bool, name: str, what: str, **facts: Any) -> None:
-    """Say what was done."""
+    """Print what was done."""
     if as_json:
         print_json({"study": name, **facts})
     else:

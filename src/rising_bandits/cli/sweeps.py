@@ -1,4 +1,4 @@
-"""Options that several commands share: clusters, and modules of one's own; ``rising collect``."""
+"""``rising collect`` and ``rising compare``, and the options --scheduler and --trust, which several commands share."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rising_bandits.errors import InputError
 
 SCHEDULER = (
     "The address of a Dask scheduler, such as tcp://host:8786, to run on its workers; or local for a Dask cluster of "
-    "--workers processes on this machine. By default processes of this command. Needs the extra dask."
+    "--workers processes on this machine. By default the runs use processes of this command. Needs the extra dask."
 )
 TRUST = (
     "A module of your own that a result file or plan file may name. Nothing else that a file names is imported. Can be "
@@ -43,7 +43,7 @@ def collect(
     out_folder: Annotated[Path, typer.Option("--out", help="Folder for the joined results.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
-    """Join the results of several folders, such as those of rising run --shard, in one.
+    """Join the results of several folders, such as those of rising run --shard, into one.
 
     The given folders are only read. A run that is in several of them must be the same in all. Writes the runs and their
     settings to --out.
@@ -88,11 +88,12 @@ def compare(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
-    """Compare policies with a baseline on shared worlds, by paired differences.
+    """Compare policies with a baseline by paired differences.
 
-    Prints for each policy and task the mean difference with its interval, the p-value corrected by Holm, the effect
-    size and how often the policy had less; then mean ranks with the critical difference of Nemenyi's test. Writes
-    nothing, except files with --save and --plot.
+    Two runs of one task with the same seed are a pair. Prints for each policy and task the mean difference with its
+    interval, the p-value with Holm's correction, the effect size, and the share of seeds on which the policy has less
+    than the baseline. Then prints mean ranks with the critical difference of Nemenyi's test. Writes nothing, except
+    files with --save and --plot.
 
     Example: rising compare results/first --baseline sw-cucb --save comparison.md
     """
@@ -108,7 +109,7 @@ def compare(
     }
     for path in save or ():
         if path.suffix not in writers:
-            raise InputError(f"--save must end with {', '.join(writers)}, got {str(path)!r}")
+            raise InputError(f"--save must be a file that ends with {', '.join(writers)}, got {str(path)!r}")
     for path in save or ():
         with replacing(path) as aside:
             aside.write_text(writers[path.suffix](), encoding="utf-8")

@@ -11,7 +11,7 @@ from rising_bandits.cli.output import out, print_json, print_table
 from rising_bandits.problems import tasks as known
 
 _FEW = 5
-"""A family with so few members is listed whole."""
+"""A family with at most this many members is listed in full."""
 
 
 def tasks(
@@ -38,7 +38,7 @@ def tasks(
             "reward": task.problem.reward.name,
         }
         if as_json:
-            # The optimum needs the curves up to the horizon, which takes most of the time; the table does not show it.
+            # Finding the optimum takes most of the time, and the table does not show it.
             best = theory.optimal_constant(task)
             row |= {
                 "optimal_super_arm": [str(label) for label in task.problem.labels_of(best.super_arm)],

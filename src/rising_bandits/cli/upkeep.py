@@ -1,4 +1,4 @@
-"""Commands for the database of studies: is it whole, and a copy of it while it is in use."""
+"""``rising study check`` and ``rising study backup``: check a database of studies, and copy it while it is in use."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from rising_bandits.cli.studies import DEFAULT, JsonOption, StorageOption
 def check(storage: StorageOption = DEFAULT, as_json: JsonOption = False) -> None:
     """Check that a database of studies is whole.
 
-    Every event is compared with its checksum. Writes nothing. Exits with code 1 if something is wrong, and names the
-    places.
+    Compares every event with its checksum. Writes nothing. If something is wrong, prints where, and exits with code 1.
 
     Example: rising study check --storage sqlite:///studies.db
     """
@@ -31,13 +30,13 @@ def check(storage: StorageOption = DEFAULT, as_json: JsonOption = False) -> None
 
 def backup(
     file: Annotated[Path, typer.Argument(help="The SQLite file to write.")],
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file that is there.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")] = False,
     storage: StorageOption = DEFAULT,
     as_json: JsonOption = False,
 ) -> None:
-    """Copy a database of studies to a SQLite file, also while it is in use.
+    """Copy a database of studies to a SQLite file. The database can be in use.
 
-    The copy is as of one moment, and is checked before it appears under its name. Writes one file.
+    The copy is a snapshot of one moment. It is checked before it gets its name. Writes one file.
 
     Example: rising study backup copies/monday.db
     """

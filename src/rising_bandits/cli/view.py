@@ -13,11 +13,13 @@ from rising_bandits.errors import InputError
 
 def view(
     folder: Annotated[Path, typer.Argument(help="A folder of results, of rising run or rising reproduce.")],
-    host: Annotated[str, typer.Option(help="The address to listen at, of this machine only.")] = "127.0.0.1",
+    host: Annotated[
+        str, typer.Option(help="The address to listen at; only loopback addresses are allowed.")
+    ] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="The port to listen at; 0 for any free one.", min=0, max=65535)] = 0,
     browse: Annotated[bool, typer.Option("--browse/--no-browse", help="Open the page in the browser.")] = True,
 ) -> None:
-    """Show results as a page: regret with bands, comparisons, the report and its figures.
+    """Show results as a web page: regret with bands, comparisons, the report and its figures.
 
     Serves the page on this machine until Ctrl-C. Writes nothing.
 
@@ -31,7 +33,7 @@ def view(
     from rising_bandits.serve.run import is_loopback, listen_and_serve
 
     if not is_loopback(host):
-        raise InputError(f"host must be of loopback, such as 127.0.0.1, got {host!r}")
+        raise InputError(f"--host must be a loopback address, such as 127.0.0.1, got {host!r}")
     say = console(stderr=True, soft_wrap=True)
 
     def said(address: str) -> None:

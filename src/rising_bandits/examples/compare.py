@@ -122,7 +122,7 @@ def plot(results: Sequence[Result], path: str | Path, title: str, worlds: int = 
     results
         What `compare` returned.
     path
-        The file to write. A PNG and an SVG file are written.
+        The name of the files, such as ``routes.png``. A PNG and an SVG file are written.
     title
         What the figure is about.
     worlds
@@ -171,8 +171,12 @@ def main(make_task: Callable[[int], Task], horizons: Sequence[int], title: str, 
     from rich.console import Console
 
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--plot", type=Path, help="file for a figure of the longest runs; a PNG and an SVG are written")
-    parser.add_argument("--worlds", type=int, default=5, help="number of random worlds; every policy runs once in each")
+    parser.add_argument(
+        "--plot", type=Path, help="file for a figure of the longest runs, as PNG and SVG; by default no figure"
+    )
+    parser.add_argument(
+        "--worlds", type=int, default=5, help="number of random worlds, by default 5; every policy runs once in each"
+    )
     given = parser.parse_args()
     results = compare(make_task, horizons, given.worlds)
     say = Console(highlight=False, soft_wrap=True, markup=False)

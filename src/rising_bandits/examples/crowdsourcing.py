@@ -1,4 +1,4 @@
-"""Match workers who learn to tasks: ``python -m rising_bandits.examples.crowdsourcing``."""
+"""Assign tasks to workers who improve with practice: ``python -m rising_bandits.examples.crowdsourcing``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def problem() -> Matching:
 
 
 def task(world: int = 0) -> Task:
-    """Workers whose agreement with reviewers depends on the task and on practice.
+    """Workers who agree with reviewers more or less often, depending on the task and on practice.
 
     About two in five pairs of a worker and a task improve over 1500 batches and then beat most of the others. The other
     pairs keep their quality. An outcome is the share of labels in a batch that reviewers agree with, with noise of

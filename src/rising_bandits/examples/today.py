@@ -79,7 +79,7 @@ def _roomy_shares(state: Shares, pushes: int) -> bool:
 
 @dataclass(kw_only=True, eq=False)
 class BestSoFar(BaseArmPolicy):
-    """Play every arm twice, then always the super arm of the largest average outcomes so far.
+    """Play every arm twice, then always the super arm with the largest average outcomes so far.
 
     >>> import rising_bandits as rb
     >>> policy = BestSoFar()
