@@ -216,6 +216,7 @@ def render(
     links = "".join(f'<a href="#{part.name}">{part.name}</a> ' for part in parts)
     out = [
         "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>",
+        "<link rel=icon href='data:,'>",
         f"<title>{html.escape(heading)}</title><style>{_STYLE}</style>",
         f"<h1>{html.escape(heading)}</h1>",
         *([_facts(facts)] if facts else []),
