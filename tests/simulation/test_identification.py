@@ -60,7 +60,7 @@ def test_rising_arms_are_found_where_means_of_all_plays_fail(policy):
         (lambda t: rb.identify(t, rb.Random(), 50, compiled=False), "Random does not recommend"),
         (lambda t: rb.identify(t, rb.CRUCB(), budget=0), "budget must be an integer of at least 1"),
         (lambda t: best_after(rb.tasks.get("antmaze-easy"), 10), "task must not have cascading feedback"),
-        (lambda t: error_rate([]), "found must hold at least one result"),
+        (lambda t: error_rate([]), "found must be a list of at least one result"),
         (lambda t: rb.tasks.get("identify-dogs"), "must name one of the 2 members"),
     ],
 )

@@ -406,7 +406,7 @@ def started(problem=TASK.problem):
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: started(rb.Problem(TooLarge())).select(), r"TooLarge.best returns must be .* at most 2 \(max_size\)"),
+        (lambda: started(rb.Problem(TooLarge())).select(), r"TooLarge.best returns must be .* 1 to 2 \(max_size\)"),
         (lambda: started(rb.Problem(TooLarge())).observe([0, 1, 2], [0.5] * 3), "not a feasible super arm"),
         (lambda: started().rebase(None, [0]), "problem must be a Problem"),
         (lambda: rb.Simulation(TASK, rb.CRUCB(), horizon=100).advance(-1), "rounds must be an integer of at least 0"),
