@@ -397,7 +397,7 @@ def test_progress_counts_what_was_finished_before(monkeypatch, capsys):
         show(News(2, 20, 5.0, (0, 3, 6), (0.5, *[float("nan")] * 6)))
         show(News(2, 25, 6.0, (0, 3, 6), (0.6, *[float("nan")] * 6)))
     said = capsys.readouterr().err
-    assert "2 of 4 runs finished, 1 not begun" in said
+    assert "2 of 4 runs finished, 1 not started" in said
     assert "25/50" in said
     assert "0-1-4-3" in said
     assert "0->1 60%" in said
