@@ -614,7 +614,7 @@ def test_the_picture_after_a_reset_of_all_arms_says_so(storage, tmp_path):
     study.reset(list(study.problem.labels))
     rb.plots.plot_study(study, tmp_path / "reset.png")
     assert "nothing was told yet" in (tmp_path / "none.svg").read_text()
-    assert "no arm was played since it began" in (tmp_path / "reset.svg").read_text()
+    assert "no plays since the start or reset" in (tmp_path / "reset.svg").read_text()
 
 
 def test_an_improvement_beyond_the_best_outcome_is_said_to_be_that():

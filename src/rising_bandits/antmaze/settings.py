@@ -162,7 +162,7 @@ class Settings:
         """
         known = {field.name for field in fields(cls)}
         if unknown := sorted(set(data) - known):
-            raise InputError(f"settings know {', '.join(sorted(known))}, got {', '.join(unknown)}")
+            raise InputError(f"settings must be some of {', '.join(sorted(known))}, got {', '.join(unknown)}")
         return cls(**{**data, **({"hidden": tuple(data["hidden"])} if "hidden" in data else {})})
 
 
@@ -187,8 +187,8 @@ PAPER = Settings(
 )
 UPRIGHT = replace(CPU, upright=True)
 PRESETS = {"cpu": CPU, "upright": UPRIGHT, "paper": PAPER}
-"""The presets by name: ``cpu`` for one core, ``upright`` with a learner that keeps off its back, and ``paper`` with the
-settings of the paper."""
+"""The presets by name: ``cpu`` for one core, ``upright``, which is ``cpu`` with the setting of this name, and ``paper``
+with the settings of the paper."""
 
 
 def preset(name: str, maze: Maze) -> Settings:

@@ -207,7 +207,7 @@ class Training:
         return np.array(seen)[:, :15]
 
     def state(self) -> dict[str, Any]:
-        """The state of the training as plain data, without the learner, the replay buffer and the log."""
+        """The state of the training as plain data, without the learner, the replay buffer and the record."""
         return {
             "policy": self.policy.state(),
             "explore": self._explore.bit_generator.state,
@@ -225,7 +225,7 @@ class Training:
         state
             What `state` returned.
         learner, buffer, record
-            The learner, the replay buffer and the log at that time.
+            The learner, the replay buffer and the record at that time.
         """
         self.policy = type(self.policy).from_state(state["policy"], problem=self.problem)
         self._explore.bit_generator.state = state["explore"]

@@ -76,7 +76,7 @@ def draw_frontier(
     axes
         The matplotlib axes to draw on.
     points
-        For each policy its two mean shares, as `benchmark.frontier` returns them.
+        For each policy its mean regret on both kinds, as shares of the optimum, as `benchmark.frontier` returns them.
     across, up
         What the two kinds of instances are called.
     """
@@ -185,7 +185,7 @@ def plot_frontier(
 
 
 def best_where(data: dict[str, Any]) -> dict[tuple[str, int, str], dict[str, float]]:
-    """The mean share of every policy on the random instances, by (noise, horizon, family)."""
+    """The mean regret of policies on the random instances, as a share of the optimum, by (noise, horizon, family)."""
     cells: dict[tuple[str, int, str], dict[str, list[float]]] = {}
     for _, family, _, noise, horizon, _, *lost in data["instances"]:
         if family in FAMILIES:
@@ -209,7 +209,7 @@ def draw_map(axes: Any, data: dict[str, Any], mine: str | None = None) -> None:
     data
         A result of the benchmark, as `benchmark.as_data` returns it.
     mine
-        The policy whose share is added to the cells in which another policy is best; by default the recommended one.
+        The policy whose regret is added to the cells in which another policy is best; by default the recommended one.
     """
     mine = recommended(TopK(2, k=1)).name if mine is None else mine
     found = best_where(data)

@@ -27,7 +27,7 @@ class End:
     colour
         The colour of the name, as ``#rrggbb``.
     line
-        The style of the thin line that joins them.
+        The style of the thin line that joins the end and the name.
     bold
         Whether the name is bold.
     """

@@ -14,20 +14,20 @@ from rising_bandits.plots.style import figures, save
 from rising_bandits.simulation.identification import ErrorRate
 
 _ASIDE = 1.055
-"""How far points of one budget stand apart, as a factor."""
+"""Points of one budget are drawn side by side. Each is drawn at the budget of the one before, times this factor."""
 Rates = Mapping[str, Sequence[tuple[int, ErrorRate]]]
-"""For each policy, by label, its budgets with what was measured there."""
+"""For each policy, by label: its budgets, each with what was measured at that budget."""
 
 
 def draw_identification(axes: Any, rates: Rates, what: str = "probability") -> None:
-    """Draw a measure of every policy by budget.
+    """Draw the error probability or the simple regret of every policy by budget.
 
     Parameters
     ----------
     axes
         Matplotlib axes.
     rates
-        For each policy, by label, its budgets with what was measured there.
+        For each policy, by label: its budgets, each with what was measured at that budget.
     what
         ``"probability"`` for the error probability with its interval, or ``"simple_regret"``.
     """

@@ -16,13 +16,15 @@ from rising_bandits.plots.names import shortened
 from rising_bandits.problems import ShortestPath, SpanningTree, Task
 
 _ROW = 8
-"""So many arms are drawn beside each other; more are listed."""
+"""At most this many arms are drawn in one row; more are listed."""
 _LETTERS = 6
+"""Arms with longer labels are listed too."""
 _ROWS = 14
+"""The most arms in a list, and the most names beside curves."""
 _TOP = 1.05
 """The upper end of an axis of outcomes."""
 _MANY = 10_000
-"""From so many plays on an axis counts in thousands."""
+"""An axis that reaches this many plays counts in thousands."""
 Point = tuple[float, float]
 Lines = list[tuple[Any, Any]]
 

@@ -243,7 +243,7 @@ def plot_study(study: Study, path: str | Path) -> list[Path]:
     with plain_text(texts) as plain, figures(11.0, 3.6, (1.0, 1.25, 1.25)) as (drawing, (left, middle, right)):
         earned, name = rewards(table, problem, scale)
         if not any(plays.values()):
-            told = "no arm was played since it began" if len(table) else "nothing was told yet"
+            told = "no plays since the start or reset" if len(table) else "nothing was told yet"
             left.text(0.5, 0.5, told, ha="center", va="center", transform=left.transAxes)
             left.set_axis_off()
             middle.set_axis_off()

@@ -206,7 +206,7 @@ def _shrink(drawing: Any) -> None:
 
 
 def dark_of(colour: Any) -> tuple[float, float, float, float]:
-    """The colour that stands for another one on a dark ground: the same hue, with light and dark exchanged.
+    """The colour that stands for another one on a dark background: the same hue, with light and dark exchanged.
 
     >>> [round(part, 2) for part in dark_of("#ffffff")], [round(part, 2) for part in dark_of("#000000")]
     ([0.08, 0.09, 0.1, 1.0], [1.0, 1.0, 1.0, 1.0])
@@ -216,7 +216,7 @@ def dark_of(colour: Any) -> tuple[float, float, float, float]:
     *parts, alpha = to_rgba(colour)
     shift = 1.0 - max(parts) - min(parts)
     ground = (0.08, 0.09, 0.1)
-    # Colours are a little paler than their opposites, since thin lines are hard to see on a dark ground.
+    # Colours are a little paler than their opposites, since thin lines are hard to see on a dark background.
     pale = 0.25 if max(parts) - min(parts) > 0.15 else 0.0
     turned = [(1.0 - pale) * (part + shift) + pale for part in parts]
     red, green, blue = (dark + (1.0 - dark) * part for part, dark in zip(turned, ground, strict=True))
@@ -230,7 +230,7 @@ def _darken(drawing: Any) -> None:
     from matplotlib.patches import Patch
     from matplotlib.text import Text
 
-    # Marks and numbers of axes exist only after a first drawing.
+    # Ticks and their labels exist only after a first drawing.
     drawing.draw_without_rendering()
     for artist in drawing.findobj():
         if isinstance(artist, Line2D):

@@ -48,7 +48,7 @@ def draw_rates(axes: Any) -> None:
 
 
 def draw_bounds(axes: Any, rows: Sequence[tuple[str, float, float]]) -> None:
-    """Draw for each task the measured regret and the upper bound, both as shares of what can be lost at most.
+    """Draw for each task the measured regret and the upper bound, both as shares of the largest possible regret.
 
     Each row is (task, measured share, share of the bound).
     """
@@ -66,7 +66,7 @@ def draw_bounds(axes: Any, rows: Sequence[tuple[str, float, float]]) -> None:
     axes.set_xlim(0.5 * min(row[1] for row in rows), 25.0 * max(1.0, *(row[2] for row in rows)))
     axes.set_yticks(places, [name for name, _, _ in rows])
     axes.set_ylim(-0.7, len(rows) - 0.4)
-    axes.set_xlabel("regret as a share of what can be lost at most")
+    axes.set_xlabel("regret as a share of the largest possible regret")
     axes.legend(frameon=False, ncols=2, loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.2)
 
 
@@ -98,8 +98,8 @@ def draw_lower_bound(
 
 
 def draw_concentration(axes: Any, measured: Sequence[Concentration]) -> None:
-    """Draw by round how often some estimate is off by more than its bonus, and the lemma's limit 2K / t^2."""
-    # A frequency below one run in all runs cannot be measured, so nothing is drawn there.
+    """Draw by round the share of runs with an estimate beyond its bonus, and the limit 2K / t^2 of the lemma."""
+    # A share of less than one run cannot be measured. The limit ends there, and a measured 0 is drawn below that line.
     least, floor = 1.0 / measured[0].runs, 0.5 / measured[0].runs
     seen = measured[0].allowed >= least
     rounds, allowed = measured[0].rounds[seen], measured[0].allowed[seen]
@@ -132,7 +132,7 @@ def draw_plays(axes: Any, shares: Mapping[str, Floats], labels: Sequence[str]) -
 
 
 def draw_sensitivity(axes: Any, curves: Mapping[str, tuple[Floats, Floats]], heading: str) -> None:
-    """Draw mean regret by round for several settings, from light to dark in the order given, named at the line ends."""
+    """Draw mean regret by round for several settings, from light to dark in the order given. Names are at line ends."""
     ordered = sorted(curves.items(), key=lambda item: -float(item[1][1][-1]))
     shade = {name: 0.75 - 0.75 * place / max(1, len(curves) - 1) for place, name in enumerate(curves)}
     top = max(float(regret.max()) for _, regret in curves.values()) / 1e3

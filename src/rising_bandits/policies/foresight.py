@@ -26,8 +26,9 @@ class Foresight(BaseArmPolicy):
 
     The forecast of an arm is its expected mean outcome over the rounds left. It comes from a posterior over curves
     :math:`b_0 + b_1 (1 - (1 + n/\tau)^{-\alpha})` of 18 shapes and a flat one
-    (`rising_bandits.policies.rules.shapes`). Arms of one problem are alike: how levels, rises and shapes are
-    distributed is learnt from all arms, so an arm that was played once is expected to rise as the others did.
+    (`rising_bandits.policies.rules.shapes`). The policy assumes that the arms of one problem are alike. It learns from
+    all arms how levels, rises and shapes are distributed. So it expects an arm that was played once to rise as the
+    others did.
 
     With :math:`N` plays and :math:`m` rounds left, the index of an ordinary round is
 
@@ -42,17 +43,18 @@ class Foresight(BaseArmPolicy):
     :math:`w = \max(1, \lfloor N/2 \rfloor)`, :math:`K` the number of arms, :math:`L` the largest size of a super arm,
     :math:`r = T L/K`, and :math:`W` Lambert's function. If what an arm may gain has an exponential tail with scale
     :math:`x`, then :math:`x\,W(m/N)` is the gain at which a probe of :math:`N` more plays is just worth its cost. An
-    index is cut at the upper bound of `HorizonCRUCB` with two more deviations, so an arm that has fallen is left.
+    index is cut at the upper bound of `HorizonCRUCB` with two more deviations, so an arm that has fallen is soon played
+    less.
 
     A rise that is seen is pursued: from 16 plays on, an index is at least what the lines of `HorizonCRUCB` promise when
     they are lowered by one and a half deviations.
 
     Every other round may explore: its indices are the bounds of `HorizonCRUCB`, which find arms that rise late. What
-    these rounds cost, by the means of the arms that they play, is added up. A round explores only if the loss of all
-    that it could earn would keep the sum below a share of what the whole run can be expected to earn. With
+    these rounds cost, by the means of the arms that they play, is added up. A round explores only if the sum would
+    stay within a share of what the whole run is expected to earn, even if the round earned nothing. With
     :math:`q = T \ell/(750 K)` and :math:`\ell` arms per round, the share is ``budget`` times
     :math:`\min(q^4, 1/\sqrt q)`, and at least a twentieth of ``budget``. So a short run hardly explores in this way,
-    because it could not see a rise anyway, and a long run needs a smaller share.
+    because it could not see a rise anyway. A long run needs a smaller share.
 
     Every arm is played once first. Noise is measured. If the reward is the largest outcome, the arm with the best
     recent average is always chosen. Nothing is proved about this policy: its parts and numbers were chosen by
@@ -61,13 +63,13 @@ class Foresight(BaseArmPolicy):
     Parameters
     ----------
     budget
-        The largest share of what a run can earn that exploring may cost, from 0 to 1. With an unknown horizon it is a
-        share of the rounds so far.
+        The most that exploring may cost, as a share of what a run can earn, from 0 to 1. With an unknown horizon, the
+        run counts up to the present round.
     bonus
         The constant C of the bounds in rounds that explore, as in `HorizonCRUCB`.
     luck
-        How much is to be tried because of noise. More of it finds out more about arms with outcomes of 0 and 1, and
-        costs more where nothing is to be found. It counts in full from 1000 rounds per arm on.
+        How much to explore because of noise. A larger number finds out more about arms with outcomes of 0 and 1, and
+        costs more where there is nothing to find. It counts in full from 1000 rounds per arm on.
     ahead
         A number makes the policy ignore the horizon. The rounds left are then assumed to be as many as the rounds so
         far, and at least ``ahead``. None uses the horizon, or 100 000 as ``ahead`` if there is no horizon.

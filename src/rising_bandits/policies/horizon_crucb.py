@@ -53,7 +53,7 @@ class HorizonCRUCB(BaseArmPolicy):
     decay
         The power c of the assumed fall of slopes, from 0 to 10; 0 assumes concavity only.
     patience
-        A number of plays, as a share of the horizon, over which slopes need only fall slowly (by 2 to the power -c).
+        A number of plays, as a share of the horizon, over which slopes need only fall by the factor 2 to the power -c.
     windows
         How many windows, from 1 to 4. Each is half as long as the one before.
     bonus

@@ -39,7 +39,7 @@ _TARGETS = 8
 class BaseArmPolicy(RulePolicy):
     """Base of policies with an index per base arm. The oracle chooses the super arm. A subclass writes `make_rule`.
 
-    Every arm that is in some super arm gets two plays first.
+    Every arm that is in some super arm gets ``first_plays`` plays first: two by default.
     """
 
     def _begin(self, problem: Problem, horizon: int | None) -> BaseArms:
@@ -138,7 +138,7 @@ class BaseArmPolicy(RulePolicy):
         if len(run) == 1:
             self._take_in(*run[0])
             return
-        # One call for all of them: to call machine code takes longer than to learn a super arm.
+        # One call for all of them: calling machine code takes longer than learning a super arm.
         arms, outcomes, played, rounds = zip(*run, strict=True)
         first = np.zeros(len(run) + 1, dtype=np.int64)
         np.cumsum(list(map(len, arms)), out=first[1:])
@@ -196,8 +196,8 @@ class BaseArmPolicy(RulePolicy):
 class SuperArmPolicy(RulePolicy):
     """Base of policies with an index per super arm. A subclass writes `make_rule`.
 
-    All super arms are listed. Each gets two plays first. Then the super arm with the largest index is played, and ties
-    are broken at random.
+    All super arms are listed. Each gets ``first_plays`` plays first: two by default. Then the super arm with the
+    largest index is played, and ties are broken at random.
     """
 
     _number: dict[bytes, int]

@@ -58,7 +58,7 @@ def checked_observed(
     """
     given = checked_row(outcomes)
     if len(given) != arms.size:
-        raise InputError(f"outcomes must hold one per arm, {arms.size}, got {len(given)}")
+        raise InputError(f"outcomes must hold one number per arm, {arms.size} of them, got {len(given)}")
     values = np.zeros(arms.size)
     if played is None:
         for place, outcome in enumerate(given):
@@ -88,13 +88,13 @@ def checked_outcome(problem: Problem, arm: int, outcome: float) -> float:
 
 
 def checked_row(outcomes: Any) -> list[Any]:
-    """Outcomes as a list, by place: whatever the index of a pandas Series is."""
+    """Outcomes as a list, in the order given. The index of a pandas Series is ignored."""
     if not _is_row(outcomes):
         raise InputError(f"outcomes must be a list of numbers in the order of arms, got {outcomes!r}")
     return list(outcomes)
 
 
 def _is_row(values: object) -> bool:
-    """Whether the values are in a row: a list, or an array with one axis."""
+    """Whether the values have an order and one axis, like a list or an array with one axis."""
     unordered = isinstance(values, Mapping | Set | str | bytes)
     return isinstance(values, Sized) and not unordered and getattr(values, "ndim", 1) == 1

@@ -16,13 +16,13 @@ def checked_sigma(sigma: object) -> float:
 
 
 def checked_deviation(sigma: object) -> float:
-    """The deviation of an outcome for normal samples."""
-    wanted = "a number above 0, the deviation of an outcome"
+    """The standard deviation of an outcome, for normal samples."""
+    wanted = "a number above 0, the standard deviation of an outcome"
     return _checks.number("sigma", sigma, low=0.0, open_low=True, limit=LARGEST, wanted=wanted)
 
 
 def checked_epsilon(epsilon: object) -> float:
-    """The window as a share of an arm's plays, of which two fit into them."""
+    """The window as a share of an arm's plays, below 1/2 so that the plays hold two windows."""
     return _checks.number("epsilon", epsilon, low=0.0, high=0.5, open_low=True, open_high=True)
 
 

@@ -167,7 +167,7 @@ class Policy(ABC):
         return self._out[:size]
 
     def _generator(self) -> np.random.Generator:
-        """The random generator, for those who draw."""
+        """The random generator. It is made only if something is drawn."""
         return self.rng
 
     def _prepare(self, mask: Bools | None, underway: Sequence[Ints]) -> None:
@@ -246,12 +246,13 @@ class Policy(ABC):
         if self._doubt is not None:
             found = self._doubt.add(seen.arms[: seen.played].tolist(), seen.outcomes[: seen.played].tolist())
             if found is not None:
-                # It is said once.
+                # The policy warns only once.
                 self._doubt = None
                 said = replace(found, arm=self.problem.labels[cast(int, found.arm)])
                 warnings.warn(
-                    f"{said}. {type(self).__name__} may leave good arms for ever. Give it a larger sigma (0.5 holds "
-                    "for every outcome in [0, 1]), or use rising_bandits.policies.recommended: it measures the noise",
+                    f"{said}. {type(self).__name__} may stop playing good arms for ever. Give it a larger sigma (0.5 "
+                    "holds for every outcome in [0, 1]), or use rising_bandits.policies.recommended: it measures the "
+                    "noise",
                     SigmaWarning,
                     stacklevel=2,
                 )
@@ -370,7 +371,10 @@ class Policy(ABC):
         return copy.deepcopy(self, {id(problem := getattr(self, "problem", None)): problem})
 
     def _copy_over(self, spare: Self, arms: Ints) -> Self:
-        """`copy`, perhaps made of an earlier copy that differs in what these arms taught only. That one is used up."""
+        """Like `copy`, but may reuse ``spare``, an earlier copy that differs only in what it knows about these arms.
+
+        ``spare`` must not be used afterwards.
+        """
         return self.copy()
 
     def _checked_arms(self, arms: Sequence[int] | Ints) -> Ints:

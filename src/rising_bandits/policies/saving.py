@@ -43,7 +43,7 @@ def reading(what: str) -> Iterator[None]:
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError) as error:
         raise InputError(f"{what} is damaged: {type(error).__name__} {error}") from None
     except (RecursionError, MemoryError) as error:
-        raise InputError(f"{what} is damaged: it is nested or sized beyond use ({type(error).__name__})") from None
+        raise InputError(f"{what} is damaged: it is nested too deeply or too large ({type(error).__name__})") from None
 
 
 class Saved:
@@ -277,7 +277,7 @@ def dump_rng(rng: np.random.Generator) -> dict[str, Any]:
 
 _GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 _POSITIONS = {"MT19937": ("state", "pos", 624), "Philox": (None, "buffer_pos", 4)}
-"""The position in a generator's buffer: where its state has it, and the largest one. NumPy does not check it."""
+"""Where the state of a generator has the position in its buffer, and the largest position. NumPy does not check it."""
 
 
 def load_rng(data: object) -> np.random.Generator:

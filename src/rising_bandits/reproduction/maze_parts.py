@@ -175,9 +175,9 @@ def trained_part(one: Trained, folder: Path, *, advice: str = "") -> Part:
         part.figures.append(
             (
                 path,
-                f"Cumulative regret of the trained runs, a panel a policy, the least first: mean (thick), seeds "
-                f"(thin){band}. Grey: the means of the others over the same seeds. Policies with fewer seeds come last "
-                "and say so. Dotted: the constant optimal path.",
+                f"Cumulative regret of the trained runs, one panel per policy, the least regret first: mean "
+                f"(thick), seeds (thin){band}. Grey: the means of the others over the same seeds. Policies with fewer "
+                "seeds come last and say so. Dotted: the constant optimal path.",
             )
         )
     return part
@@ -225,7 +225,7 @@ def heatmap_parts(one: Trained, folder: Path) -> list[Part]:
                 f"{head}: episodes on each path",
                 folder / f"paths-{one.maze}.png",
             ),
-            "Episodes on each path, a cell a path. The first is the optimal path; framed paths run into no wall; "
+            "Episodes on each path, one cell per path. The first is the optimal path; framed paths run into no wall; "
             "within each kind short paths come first.",
         ),
         (
@@ -288,9 +288,10 @@ def antmaze_parts(section: Section, runs: Sequence[StoredRun], folder: Path) -> 
         section.name,
         section.title,
         text=[
-            f"Nothing is trained for this report. It shows {count} runs that were trained before, {hours:.0f} hours of "
-            "one core in all, with rising antmaze run and the preset cpu, which is not the paper's Table 2. The files "
-            "are in docs/data/antmaze of the source; rising antmaze report shows more of them.",
+            f"Nothing is trained for this report. It shows {count} runs of rising antmaze run that were trained "
+            f"before. They took {hours:.0f} hours of one core in all. They used the preset cpu, not the settings of "
+            "the paper's Table 2. The files are in docs/data/antmaze of the source; rising antmaze report shows more "
+            "of them.",
             "The paper's text says that an outcome is steps/100; its program uses one over the steps, and so do these "
             "runs. The program's CRUCB keeps only the last summand of the slope term and only positive slopes, uses "
             "windows of floor(N/4), prefers edges with fewer than four tries, and has a bonus of 40 log t with σ = "

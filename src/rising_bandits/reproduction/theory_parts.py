@@ -128,7 +128,7 @@ def bounds_part(section: Section, runs: Sequence[StoredRun], folder: Path) -> Pa
                 "Theorem 3: the regret of CRUCB stays below the bound",
                 judged(held),
                 f"mean regret is below the bound for 30 log t on {below} of {len(shown)} tasks, and below the bound as "
-                f"printed on {tight}; the bound for 30 log t is below what can be lost at most on {says}",
+                f"printed on {tight}; the bound for 30 log t is below the largest possible regret on {says}",
                 ("Theorem 3",),
             )
         ],

@@ -33,7 +33,7 @@ class BaseArms(NamedTuple):
 
 @ready.register(BaseArms)
 def ready_base_arms(state: Any, pushes: int) -> bool:
-    """There is memory, and no first plays are left or they are planned."""
+    """Whether there is memory, and all first plays are done or planned."""
     if not roomy(state.rule, pushes):
         return False
     cover = state.cover
@@ -42,7 +42,7 @@ def ready_base_arms(state: Any, pushes: int) -> bool:
 
 @compiled
 def tie_draw(luck: Ints, t: int) -> int:
-    """The random number that breaks the ties of a round; 0, which breaks them in a fixed order, where luck is 0."""
+    """The random number that breaks the ties of a round. If luck is 0, it is 0, which breaks them in a fixed order."""
     return draw_of(luck[0], t) if luck[0] != 0 else 0
 
 
@@ -67,7 +67,7 @@ def learn_base_arms(state: Any, arms: Ints, outcomes: Floats, played: int) -> No
 
 @learn_in_run.register(BaseArms)
 def learn_base_arms_in_run(state: Any, arms: Ints, outcomes: Floats, played: int) -> None:
-    """The same, and the rule may leave what only indices need."""
+    """The same, but the rule may leave to `catch_up` what only indices need."""
     _learn(state, arms, outcomes, played, True)
 
 

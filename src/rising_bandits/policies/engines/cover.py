@@ -1,7 +1,7 @@
-"""First plays: which units still need them, and the super arms that are planned to bring them.
+"""First plays: which units still need them, and the super arms that are planned for them.
 
 Before indices decide, every unit is played once or twice, as its policy wants. With cascading feedback, an earlier
-failure can keep an arm from being played. A unit that was planned that often and not reached is given up. Super arms
+failure can keep an arm from being played. A unit is given up if that many planned plays did not happen. Super arms
 for first plays are planned in Python, because finding a super arm that holds a given arm is a search of its own. The
 plan is a queue that the engine reads. If a round goes otherwise than planned, the engine drops the plan and is not
 ready.
@@ -86,7 +86,7 @@ def copy_set(first: Ints, members: Ints, place: int, out: Ints) -> int:
 
 @compiled
 def follow(cover: Cover, arms: Ints, played: int) -> None:
-    """Go on to the next planned super arm if just the planned one was played as a whole, else drop the plan."""
+    """Go on to the next planned super arm if all arms of the planned one were played, else drop the plan."""
     place = cover.cursor[1]
     if place >= cover.cursor[2]:
         return
@@ -104,7 +104,7 @@ def follow(cover: Cover, arms: Ints, played: int) -> None:
 
 
 def cover_rounds(problem: Problem, wanted: int = PLAYS_FIRST) -> int:
-    """How many rounds the first plays of every base arm take, when everything that is chosen is played.
+    """How many rounds the first plays of every base arm take, if every chosen arm is played.
 
     >>> from rising_bandits.problems import TopK
     >>> cover_rounds(TopK(5, k=2))

@@ -26,7 +26,7 @@ _LOGGER = logging.getLogger(__name__)
 PAYS = 5.0
 """Seconds of plain Python after which an engine is compiled."""
 _COMPILING = threading.Lock()
-"""Held while a thread compiles. A fork waits for it, because a child would inherit the compiler's lock for ever."""
+"""Held while a thread compiles. A fork waits for it: else the child would inherit a lock that nobody releases."""
 
 
 class Run(NamedTuple):
@@ -118,7 +118,7 @@ def decide(engine: Any, t: int, rng: Callable[[], Any], out: Ints) -> int:
     if pace is not None and pace.select is not None:
         return pace.select(engine, t, None, out)
     started = time.perf_counter()
-    # Infinite indices are meant; compiled code does not warn of them either.
+    # Infinite indices are intended. Compiled code does not warn of them either.
     with np.errstate(all="ignore"):
         size: int = select(engine, t, rng() if pace is None else None, out)
     if pace is not None:

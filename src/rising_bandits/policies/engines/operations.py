@@ -20,7 +20,7 @@ def ready(state: Any, pushes: int) -> bool:
 def select(state: Any, t: int, rng: Any, out: Any) -> int:
     """Write the super arm to play at round ``t`` into ``out`` and return its size, 0 where there is none.
 
-    The order is that of the structure: a path's edges in turn.
+    The arms are in the order of the structure, such as the edges of a path from its start.
     """
     raise NotImplementedError
 
@@ -32,5 +32,5 @@ def learn(state: Any, arms: Any, outcomes: Any, played: int) -> None:
 
 @optional_operation
 def learn_in_run(state: Any, arms: Any, outcomes: Any, played: int) -> None:
-    """`learn`, but the rule may leave what only indices need to `catch_up`, which is called at the end of a run."""
+    """Like `learn`, but the rule may leave what only indices need for later: a run ends with `catch_up`."""
     learn(state, arms, outcomes, played)

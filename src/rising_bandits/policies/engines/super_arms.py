@@ -66,7 +66,7 @@ def largest(weights: Floats, blocked: Bools, rng: Any) -> int:
         if best < 0 or weights[place] > weights[best]:
             best, ties = place, 1
         elif weights[place] == weights[best]:
-            # The k-th of k equals takes over with chance 1/k: each is as likely as any other.
+            # The k-th of k equal weights takes over with probability 1/k, so all are equally likely.
             ties += 1
             if rng.random() * ties < 1.0:
                 best = place

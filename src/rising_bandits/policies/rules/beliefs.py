@@ -62,7 +62,7 @@ def believe(pool: Floats, prior: Floats) -> None:
 
 @compiled
 def tell(posterior: Floats, plays: float, prior: Floats, told: Floats, pool: Floats) -> None:
-    """Replace what an arm told about the others by what its posterior (see `shapes.weigh`) says now."""
+    """Replace what an arm told the pool by what its posterior (see `shapes.weigh`) says now."""
     rest = prior.size - 4
     shapes = rest - 1
     for way in range(2):
@@ -108,7 +108,7 @@ def check_beliefs(told: Floats, pool: Floats, prior: Floats) -> None:
     tells, sure, known = told[:, rest], told[:, rest + 1], told[:, rest + 2]
     moments = (tells, sure, known, tells * level, tells * level**2, known * rise, known * rise**2)
     sums = np.array([*(sure @ told[:, :rest]), *(part.sum() for part in moments)])
-    # The pool keeps what arms told that were forgotten since, by a reset or because the problem lacks them now.
+    # The pool also keeps what arms told before a reset, and what arms told that the problem no longer has.
     others = pool - sums
     near = 1e-6 * (1.0 + np.abs(pool).max(initial=0.0) + np.abs(told).max(initial=0.0)) ** 2
     counts = others[: rest + 3]

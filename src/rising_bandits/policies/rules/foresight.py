@@ -21,19 +21,19 @@ from rising_bandits.policies.rules.terms import AVERAGE, BONUS, IMPROVEMENT
 DECAY, PATIENCE = 0.5, 0.001
 """How slopes fall in the bounds of exploring rounds (see `HorizonCRUCB`)."""
 MEMORY = 100.0
-"""About how many rounds the worth of rounds that do not explore is averaged over."""
+"""The worth of rounds that do not explore is averaged over about this many rounds."""
 RISE_SCALE, DOUBT_SCALE = 0.02, 0.25
-"""How much may still be hidden: shares of the headroom and of the forecast's deviation."""
+"""The gain that an arm may still hide, as shares of its headroom and of its forecast's deviation."""
 OWN_NOISE = 4.0
-"""How many steps of an arm's own the noise of all arms is worth in the measure of the arm's noise."""
+"""In the measure of an arm's noise, the noise of all arms counts as this many steps of the arm."""
 TYPICAL = 750.0
 """The rounds per arm of a run that may use its whole budget. Shorter and longer runs may use a share of it."""
 LEAST_SHARE = 0.05
 """The share of the budget that every run may use."""
 FEW, MUCH = 20.0, 1000.0
-"""From how many rounds per arm on doubt and luck count in full. A shorter run has less time to gain from trying."""
+"""From this many rounds per arm on, doubt and luck count in full. A shorter run gains less from trying arms."""
 ENOUGH, CERTAIN = 16, 1.5
-"""From how many plays on a rise counts as seen, and by how many deviations its line is lowered first."""
+"""From this many plays on, a rise counts as seen, after its line was lowered by this many deviations."""
 CAUTION = 2.0
 """How many deviations a forecast may be above the upper bound before the bound takes its place."""
 ROUND_PARTS, BLOCK_PARTS = 4, 1
@@ -261,14 +261,14 @@ def lambert(x: float) -> float:
 def _known(state: Foresee, unit: int) -> int:
     """The plays of a unit whose outcomes its forecast knows.
 
-    A forecast follows from what changes only when it is thrown away. So it is the same whenever it is made.
+    Whatever changes the inputs of a forecast also discards it. So it is the same at whatever time it is computed.
     """
     return int(state.plays[unit] - state.totals[unit, 2])
 
 
 @compiled
 def _deviation(state: Foresee, unit: int) -> float:
-    """The noise of a unit: its own where that is more than the noise of all units, as for chances near a half."""
+    """The noise of a unit or of all units, whichever is more. A unit with chances near a half has more than others."""
     pooled = state.noise[0]
     steps = max(0.0, _known(state, unit) - 1.0)
     own = math.sqrt((state.jumps[unit] + OWN_NOISE * pooled * pooled) / (steps + OWN_NOISE))
@@ -298,7 +298,7 @@ def _evaluate(state: Foresee, unit: int, now: int) -> tuple[float, float]:
     value, doubt = _forecast(state, unit, now)
     sigma = _deviation(state, unit)
     share = state.size / state.plays.size
-    # What one more probe of as many plays as there were may show, weighed against what the probe costs.
+    # What a probe of as many plays as the unit has may show, weighed against the cost of the probe.
     top = min(1.0, 2.0 * state.spent[TOP])
     rise = RISE_SCALE * max(0.0, top - value)
     doubt *= DOUBT_SCALE * top

@@ -1,8 +1,8 @@
 r"""A posterior over rising curves, for the outcomes of one arm.
 
 A *shape* is a curve :math:`f(n) = 1 - (1 + n/\tau)^{-\alpha}` that rises from 0 towards 1. An arm of this shape has
-the mean :math:`b_0 + b_1 f(n)` at the play with :math:`n` plays before it. Level and rise are normal before the first
-play, and so is the noise. Then three sums per shape are all that the outcomes say, and the posterior has a closed form.
+the mean :math:`b_0 + b_1 f(n)` at the play with :math:`n` plays before it. The prior of level and rise is normal, and
+so is the noise. Then three sums per shape hold all that the outcomes tell, and the posterior has a closed form.
 One more shape is flat: :math:`b_1 = 0`. The weight of a shape follows from how well it explains the outcomes.
 
 Older plays count less: at play :math:`N` an outcome of play :math:`n` has the weight :math:`(n/N)^{2}`. No shape is
@@ -17,7 +17,7 @@ from rising_bandits._checks import Floats
 from rising_bandits._compile import compiled
 
 TAUS = (1.0, 8.0, 64.0, 512.0, 4096.0, 32768.0)
-"""The plays after which a shape has risen by a good part."""
+"""The numbers of plays after which a shape has risen by a good part."""
 ALPHAS = (0.3, 1.0, 3.0)
 """How soon shapes settle."""
 FLAT = 0.25
@@ -73,7 +73,7 @@ def take_block(shapes: Floats, sums: Floats, totals: Floats, plays: float, count
     """Add the last ``count`` outcomes of an arm, whose sum is ``x``, as if each had been in the middle of them.
 
     ``shapes`` has tau and alpha per row. ``sums`` gets f, f² and f·x per shape. ``totals`` gets the weight and the sum
-    of all outcomes. ``plays`` is the number of plays with these.
+    of all outcomes. ``plays`` is the number of plays, including these.
     """
     keep = ((plays - count) / plays) ** FORGET
     middle = plays - 0.5 * (count + 1.0)
@@ -109,7 +109,7 @@ def weigh(sums: Floats, totals: Floats, variance: float, prior: Floats, out: Flo
     for shape in range(shapes):
         a01, a11 = sums[shape, 0] / noise, 1.0 / v1 + sums[shape, 1] / noise
         r1 = m1 / v1 + sums[shape, 2] / noise
-        # It is never less than this, but rounding may lose it where a shape has settled.
+        # The determinant is at least a00/v1, but rounding may make it smaller where a shape has settled.
         det = max(a00 * a11 - a01 * a01, a00 / v1)
         level, rise = (a11 * r0 - a01 * r1) / det, (a00 * r1 - a01 * r0) / det
         evidence = prior[shape] + 0.5 * (level * r0 + rise * r1) - start

@@ -1,4 +1,4 @@
-"""Operations that many rules have alike. A rule registers them for its own state."""
+"""Operations that many rules share. A rule registers them for its own state."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ def roomy_rings(state: Any, pushes: int) -> bool:
 
 
 def roomy_always(state: Any, pushes: int) -> bool:
-    """`roomy` of rules in a fixed amount of memory."""
+    """`roomy` of rules with a fixed amount of memory."""
     return True
