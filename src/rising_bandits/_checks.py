@@ -238,8 +238,9 @@ def arms(value: Sequence[int] | npt.ArrayLike, n_arms: int) -> Ints:
         raise InputError(f"arms must be a non-empty list of arm numbers from 0 to {n_arms - 1}, got {value!r}")
     # Contiguous, because compiled code reads it without looking at its strides.
     result = np.ascontiguousarray(result, dtype=np.int64)
-    if result.min() < 0 or result.max() >= n_arms:
-        raise InputError(f"arms must be numbers from 0 to {n_arms - 1}, got {result.tolist()}")
-    if len(set(result.tolist())) != result.size:
-        raise InputError(f"arms must not repeat, got {result.tolist()}")
+    numbers = result.tolist()
+    if min(numbers) < 0 or max(numbers) >= n_arms:
+        raise InputError(f"arms must be numbers from 0 to {n_arms - 1}, got {numbers}")
+    if len(set(numbers)) != len(numbers):
+        raise InputError(f"arms must not repeat, got {numbers}")
     return result

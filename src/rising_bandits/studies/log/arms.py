@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rising_bandits._checks import Ints
+from rising_bandits.oracles.answers import in_order
 from rising_bandits.problems.base import Problem
 
 _ORDERED = 256
@@ -33,7 +34,7 @@ class Arms:
         place = arms.tobytes()
         found = self._ordered.get(place)
         if found is None:
-            found = [self.keys[arm] for arm in self.problem.ordered(arms).tolist()]
+            found = [self.keys[arm] for arm in in_order(self.problem.oracle, arms).tolist()]
             if len(self._ordered) >= _ORDERED:
                 self._ordered.clear()
             self._ordered[place] = found
