@@ -18,6 +18,7 @@ import numpy as np
 
 from rising_bandits._checks import Floats, Ints
 from rising_bandits._extras import require
+from rising_bandits._parquet import check_pages
 from rising_bandits.errors import InputError
 from rising_bandits.experiments.metrics import RESERVED
 from rising_bandits.experiments.spec import RunSpec
@@ -277,6 +278,8 @@ def read_run(path: str | Path, trust: Collection[str] | None = ()) -> StoredRun:
         with pq.ParquetFile(path) as file:
             meta = _checked_meta(file.schema_arrow.metadata)
             rows = _check_shape(file, meta)
+            with path.open("rb") as source:
+                check_pages(source, file.metadata, [*SERIES, "plays"])
             table = next(file.iter_batches(batch_size=rows + 1, columns=[*SERIES, "plays"]))
         if table.num_rows != rows or any(table.column(name).null_count for name in (*SERIES, "plays")):
             raise InputError("its columns have gaps")

@@ -25,6 +25,7 @@ from typing import Any
 
 from rising_bandits import _checks
 from rising_bandits._extras import require
+from rising_bandits._parquet import check_pages
 from rising_bandits.curves import Bernoulli, Gaussian, Interpolated, Noise, Spread
 from rising_bandits.errors import InputError
 from rising_bandits.problems import user_files
@@ -190,7 +191,7 @@ def _parquet_rows(path: str, content: bytes) -> tuple[list[str], Iterable[tuple[
 
     try:
         with pq.ParquetFile(pa.BufferReader(content)) as file:
-            schema, rows = file.schema_arrow, int(file.metadata.num_rows)
+            schema, metadata, rows = file.schema_arrow, file.metadata, int(file.metadata.num_rows)
         names = [schema.names[at] for at in _places(path, schema.names).values()]
         if rows > MOST_ROWS:
             raise InputError(f"table {path!r} must have at most {MOST_ROWS:,} rows, got {rows:,}")
@@ -199,6 +200,7 @@ def _parquet_rows(path: str, content: bytes) -> tuple[list[str], Iterable[tuple[
         for name, kind in kinds.items():
             if name not in texts and not (pa.types.is_primitive(kind) or pa.types.is_decimal(kind)):
                 raise InputError(f"column {name!r} of {path!r} must hold numbers or texts, got {kind}")
+        check_pages(io.BytesIO(content), metadata, names)
         table = pq.read_table(pa.BufferReader(content), columns=names, read_dictionary=texts)
         for name in texts:
             column = pc.dictionary_encode(table.column(name))

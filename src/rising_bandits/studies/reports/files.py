@@ -17,6 +17,7 @@ from typing import Any
 from rising_bandits import _checks
 from rising_bandits._extras import require
 from rising_bandits._files import replacing
+from rising_bandits._parquet import check_pages
 from rising_bandits.errors import InputError, RisingBanditsError, StorageError
 from rising_bandits.problems.base import Label
 from rising_bandits.studies.log.checking import check, check_first
@@ -297,6 +298,9 @@ def _read_parquet(path: Path) -> tuple[dict[str, Any], Iterator[Any]]:
     """The inverse of `_write_parquet`."""
     require("lab", "pyarrow")
     import pyarrow.parquet as pq
+
+    with path.open("rb") as source:
+        check_pages(source, pq.read_metadata(path))
 
     def rows() -> Iterator[dict[str, Any]]:
         with pq.ParquetFile(path) as file:
