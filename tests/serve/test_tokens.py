@@ -148,7 +148,7 @@ def test_a_file_of_tokens_holds_no_token_and_is_closed_to_others(kept):
     kept.unlink()
     known.reload()
     assert known.needed
-    with pytest.raises(InputError, match="that of a token"):
+    with pytest.raises(InputError, match="the name of a token"):
         tokens.revoke(kept, "router")
 
 

@@ -44,8 +44,8 @@ def check_exposure(host: str, tokens: Tokens) -> None:
     """Refuse to listen where others can reach the service without a token."""
     if not is_loopback(host) and not tokens.needed:
         raise InputError(
-            f"host must be of loopback, such as 127.0.0.1, or a token must be set, got {host!r}; set RISING_TOKEN, or "
-            "make a token with 'rising serve token create'"
+            f"host must be a loopback address, such as 127.0.0.1, unless there is a token, got {host!r}; "
+            "set RISING_TOKEN, or make a token with 'rising serve token create'"
         )
 
 

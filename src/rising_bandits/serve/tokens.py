@@ -228,7 +228,7 @@ def revoke(path: str | Path, name: str) -> None:
     left = [entry for entry in known if entry["name"] != name]
     if len(left) == len(known):
         raise InputError(
-            f"name must be that of a token ({', '.join(e['name'] for e in known) or 'none'}), got {name!r}"
+            f"name must be the name of a token ({', '.join(e['name'] for e in known) or 'none'}), got {name!r}"
         )
     _write(path, left)
 
