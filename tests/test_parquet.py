@@ -2,6 +2,7 @@
 
 import io
 import random
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -107,6 +108,22 @@ def test_a_stored_run_whose_page_says_more_is_refused(tmp_path):
     path.write_bytes(lying(content, place, 8_000))
     with pytest.raises(InputError, match="is not one"):
         read_run(path)
+
+
+@pytest.mark.parametrize(("first", "size"), [(-1, 10), (0, -10), (2**62, 10), (0, 2**62)])
+def test_a_column_outside_the_file_is_refused(first, size):
+    chunk = SimpleNamespace(
+        path_in_schema="mean",
+        total_compressed_size=size,
+        total_uncompressed_size=100,
+        has_dictionary_page=False,
+        data_page_offset=first,
+        num_values=1,
+    )
+    row_group = SimpleNamespace(num_columns=1, column=lambda place: chunk)
+    footer = SimpleNamespace(num_row_groups=1, row_group=lambda group: row_group)
+    with pytest.raises(InputError, match="column mean must be inside the file, which has 5 bytes"):
+        check_pages(io.BytesIO(b"PAR1 "), footer)
 
 
 def test_edited_files_are_read_or_refused():

@@ -33,6 +33,7 @@ def check_pages(source: BinaryIO, metadata: Any, columns: Collection[str] | None
     columns
         The names of the columns that will be read; by default all.
     """
+    length = source.seek(0, 2)
     for group in range(metadata.num_row_groups):
         row_group = metadata.row_group(group)
         for place in range(row_group.num_columns):
@@ -47,14 +48,16 @@ def check_pages(source: BinaryIO, metadata: Any, columns: Collection[str] | None
             if chunk.has_dictionary_page and chunk.dictionary_page_offset > 0:
                 # A chunk without values has no data page, and says that it is at 0.
                 first = min(chunk.dictionary_page_offset, first or chunk.dictionary_page_offset)
+            if not 0 <= first <= first + size <= length:
+                raise InputError(f"its column {name} must be inside the file, which has {length} bytes")
             taken, pages, at = 0, 0, first
             while at < first + size:
-                large, length = _sizes(source, at, first + size)
+                large, far = _sizes(source, at, first + size)
                 taken += large
                 pages += 1
                 if taken > said or pages > chunk.num_values + 2:
                     raise InputError(f"its column {name} holds more than the {said} bytes that it says")
-                at += length
+                at += far
 
 
 def _sizes(source: BinaryIO, at: int, end: int) -> tuple[int, int]:
