@@ -34,7 +34,13 @@ def test_the_demo_ends_in_a_page_and_its_numbers_are_those_of_a_simulation(run, 
     assert ours["regret"] < window["regret"] / 2
     assert ours["days_in_the_tunnel"] > window["days_in_the_tunnel"]
     assert run("demo", "--out", page) == 0
-    assert str(page) in capsys.readouterr().out.replace("\n", "")
+    printed = capsys.readouterr().out
+    assert str(page) in printed.replace("\n", "")
+    # What comes next is a command: a wheel has no pages of the guide.
+    following = re.findall(r"^(?:next:)? +rising (.+?) +#", printed, re.MULTILINE)
+    assert following == ["tasks", "study create --help"]
+    for command in following:
+        assert run(*command.split()) == 0
 
 
 def test_the_demo_needs_no_extra(tmp_path):

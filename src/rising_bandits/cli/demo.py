@@ -61,6 +61,7 @@ def demo(
         "sliding window": SWCUCB(),
     }
     runs = {name: simulate(task, policy, seed=seed, compiled=False) for name, policy in compared.items()}
+    titles = {name: type(policy).title for name, policy in compared.items()}
     tunnel = task.problem.index("home->tunnel")
     rows = [
         {
@@ -75,7 +76,7 @@ def demo(
     ]
     page.parent.mkdir(parents=True, exist_ok=True)
     with replacing(page) as aside:
-        aside.write_text(_page(task, runs, best.total), encoding="utf-8")
+        aside.write_text(_page(task, runs, titles, best.total), encoding="utf-8")
     if as_json:
         print_json({"rows": rows, "optimum": best.total, "page": str(page)})
         return
@@ -89,7 +90,7 @@ def demo(
         [
             [
                 str(row["who"]),
-                str(row["policy"]),
+                titles[str(row["who"])],
                 f"{row['days_in_the_tunnel']:,} of {task.horizon:,}",
                 f"{row['reward']:,.0f}",
                 f"{row['regret']:,.0f}",
@@ -103,7 +104,8 @@ def demo(
     for name, run in runs.items():
         out.print(f"  {name:15} {_bars(_daily(run))}", soft_wrap=True)
     out.print(f"\npage: {page}", soft_wrap=True)
-    out.print("next: rising tasks, or docs/guide/tutorial.md for a graph of your own", soft_wrap=True)
+    out.print("next: rising tasks                  # what can be simulated", soft_wrap=True)
+    out.print("      rising study create --help    # decide on a graph of your own", soft_wrap=True)
 
 
 def _daily(run: Run, parts: int = 48) -> list[float]:
@@ -124,8 +126,11 @@ def _bars(values: Sequence[float], top: float = 1.8) -> str:
     return "".join("▁▂▃▄▅▆▇█"[max(0, min(7, int(8 * value / top)))] for value in values)
 
 
-def _page(task: Task, runs: dict[str, Run], total: float) -> str:
-    """The page as HTML: a short text and a figure of the reward a day, as SVG without scripts."""
+def _page(task: Task, runs: dict[str, Run], titles: dict[str, str], total: float) -> str:
+    """The page as HTML: a short text and a figure of the reward a day, as SVG without scripts.
+
+    ``titles`` has the policy of each run, as a reader would write it.
+    """
     days, top = task.horizon, 2.0
 
     def at(day: float, value: float) -> str:
@@ -156,7 +161,7 @@ def _page(task: Task, runs: dict[str, Run], total: float) -> str:
         below = max(height + 4, below + 16)
         lines.append(f'<text x="{beside}" y="{below:.1f}" style="fill:{colour}">{escape(name)}</text>')
     said = "; ".join(
-        f"{escape(name)} ({escape(run.policy.partition('(')[0])}): regret {run.regret[-1] / total:.1%} of the optimum"
+        f"{escape(name)} ({escape(titles[name])}): regret {run.regret[-1] / total:.1%} of the optimum"
         for name, run in runs.items()
     )
     drawing = "\n".join(lines)

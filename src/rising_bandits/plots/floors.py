@@ -15,6 +15,10 @@ from rising_bandits.plots.style import figures, save
 GROUND = "#F4F3EE"
 """The colour of the floor."""
 _WALL = "#737F8F"
+_SIDE = 3.4
+"""The height of a floor plan in inches."""
+_AROUND = 10.0
+"""How far from the middle of a node an arrow begins and ends, in points."""
 
 
 @dataclass(frozen=True)
@@ -76,10 +80,13 @@ def plot_floors(
         The file to write, as PNG and as SVG.
     """
     shapes = [float((f.bounds[1] - f.bounds[0]) / (f.bounds[3] - f.bounds[2])) for f in floors.values()]
-    with figures(3.4 * sum(shapes) + 0.4, 3.9, widths=shapes) as (drawing, row):
+    with figures(_SIDE * sum(shapes) + 0.4, _SIDE + 0.5, widths=shapes) as (drawing, row):
         for axes, (name, floor) in zip(row, floors.items(), strict=True):
             draw_floor(axes, floor)
-            start, way = arrows(floor)
+            # Nodes have a fixed size on paper, so arrows end at a fixed distance from them.
+            apart = np.linalg.norm(floor.nodes[floor.edges[:, 1]] - floor.nodes[floor.edges[:, 0]], axis=1).min()
+            points = _SIDE * 72 * float(apart) / float(floor.bounds[3] - floor.bounds[2])
+            start, way = arrows(floor, gap=min(0.3, _AROUND / points))
             axes.quiver(
                 *start.T, *way.T, angles="xy", scale_units="xy", scale=1.0, units="inches", width=0.045, headwidth=3.2,
                 headlength=3.2, headaxislength=3.2, color=[colours[kind] for kind in kinds[name]], zorder=3,
@@ -87,10 +94,12 @@ def plot_floors(
             for node, at in enumerate(floor.nodes):
                 axes.plot(*at, "o", markersize=13, color="white", markeredgecolor="#222222", zorder=4)
                 axes.text(*at, str(node), ha="center", va="center", fontsize=8, zorder=5)
-            for end, node, down in (("start", floor.start, -15), ("goal", floor.goal, 9)):
+            for end, node, down in (("start", floor.start, -16), ("goal", floor.goal, 10)):
+                # A label may lie on the edge of a wall; its box, which is below the nodes, keeps it legible there.
                 axes.annotate(
-                    end, floor.nodes[node], (0, down), textcoords="offset points", ha="center", fontsize=8, zorder=5
-                )
+                    end, floor.nodes[node], (0, down), textcoords="offset points", ha="center", fontsize=8, zorder=3.5,
+                    bbox={"boxstyle": "round,pad=0.15", "facecolor": GROUND, "edgecolor": "none"},
+                )  # fmt: skip
             axes.set(xticks=[], yticks=[])
             axes.grid(visible=False)
             axes.set_title(f"AntMaze-{name}", fontsize=10)
@@ -100,11 +109,14 @@ def plot_floors(
         return save(drawing, path)
 
 
-def arrows(floor: Floor) -> tuple[Floats, Floats]:
-    """Where the arrow of each edge begins, and how far it goes; the two directions of an edge are side by side."""
+def arrows(floor: Floor, gap: float = 0.12) -> tuple[Floats, Floats]:
+    """Where the arrow of each edge begins, and how far it goes; the two directions of an edge are side by side.
+
+    ``gap`` is the share of an edge that is left free at both ends.
+    """
     tail, head = floor.nodes[floor.edges[:, 0]], floor.nodes[floor.edges[:, 1]]
     way = head - tail
     aside = np.stack([way[:, 1], -way[:, 0]], axis=1)
     both = {(int(b), int(a)) for a, b in floor.edges}
     paired = np.array([(int(a), int(b)) in both for a, b in floor.edges])
-    return tail + 0.12 * way + 0.08 * aside * paired[:, None], 0.76 * way
+    return tail + gap * way + 0.08 * aside * paired[:, None], (1.0 - 2.0 * gap) * way

@@ -49,7 +49,8 @@ def _grid(rows: Sequence[str], columns: Sequence[str], size: tuple[float, float]
                 panels[row, column].grid(visible=False)
                 if right == 0:
                     panels[row, column].set_ylabel(name, fontsize=8)
-                    at = ((left + size[0] * across + 0.05) / width, bottom, 0.1 / width, 0.94 * size[1] / height)
+                    beside = min(across, len(columns) - across * down)
+                    at = ((left + size[0] * beside + 0.05) / width, bottom, 0.1 / width, 0.94 * size[1] / height)
                     bars[row, down] = drawing.add_axes(at)
         for column, name in enumerate(columns):
             panels[0, column].set_title(name, fontsize=8, loc="center")
@@ -60,6 +61,7 @@ def _scales(drawing: Any, picture: Any, bars: Any) -> None:
     """Draw the colour scale of a row of panels, once for each block."""
     for axes in bars:
         drawing.colorbar(picture, cax=axes)
+        axes.grid(visible=False)
         axes.tick_params(labelsize=7)
 
 
@@ -213,7 +215,9 @@ def plot_paths(
     heading: str,
     path: str | Path,
 ) -> list[Path]:
-    """Write heatmaps of how often each path was chosen, a cell a path; columns and rows as in `plot_positions`.
+    """Write heatmaps of how often each path was chosen, with one cell for each path.
+
+    Columns and rows are those of `plot_positions`.
 
     ``counts`` has for each policy the mean number of episodes, of shape (marks, paths). ``walkable`` says which paths
     no wall blocks; these get a frame. Paths are drawn row by row from the top left, in the order given.

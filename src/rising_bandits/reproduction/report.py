@@ -28,6 +28,7 @@ caption{text-align:left;color:var(--soft);padding-bottom:.3rem}
 th,td{padding:.2rem .7rem;text-align:right;border-bottom:1px solid var(--line);vertical-align:top}
 th:first-child,td:first-child{text-align:left}
 table.words th,table.words td{text-align:left}
+td.short{white-space:nowrap}
 .claim{display:grid;grid-template-columns:7.5rem 1fr;gap:.2rem .8rem;margin:.5rem 0}
 .held{color:var(--good);font-weight:600}.not{color:var(--bad);font-weight:600}.level{color:var(--mid);font-weight:600}
 .held,.not,.level,.none{white-space:nowrap}
@@ -117,6 +118,8 @@ def _claim(claim: Claim, link: str = "") -> str:
     )
 
 
+_SHORT = 18
+"""Cells of up to this many letters are not broken into lines."""
 _KINDS = {".svg": "svg+xml", ".png": "png", ".gif": "gif"}
 
 
@@ -139,9 +142,15 @@ def _figure(path: Path, caption: str, folder: Path | None) -> str:
 def _table(caption: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A table as HTML."""
     head = "".join(f"<th>{html.escape(cell)}</th>" for cell in headings)
-    body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    body = "".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in rows)
     words = f"<caption>{html.escape(caption)}</caption>"
     return f'<div class="wide"><table>{words}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def _cell(text: str) -> str:
+    """A cell of a table; a short one, such as a number with its mark, stays on one line."""
+    kind = ' class="short"' if len(text) <= _SHORT else ""
+    return f"<td{kind}>{html.escape(text)}</td>"
 
 
 def _facts(facts: Sequence[tuple[str, str]]) -> str:
