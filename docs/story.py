@@ -40,7 +40,7 @@ def draw(path: Path) -> list[Path]:
             across, up = zip(places["home"], places[by], places["work"], strict=True)
             roads.plot(across, up, color=colour, linewidth=4, zorder=1)
         for name, (x, y) in places.items():
-            roads.scatter([x], [y], s=1300, color="white", edgecolor="#444444", zorder=2)
+            roads.scatter([x], [y], s=1650, color="white", edgecolor="#444444", zorder=2)
             roads.text(x, y, name, ha="center", va="center", zorder=3)
         roads.set(xlim=(-0.2, 1.2), ylim=(-0.3, 1.3))
         roads.axis("off")
