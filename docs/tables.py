@@ -148,7 +148,12 @@ def decisions_falls() -> Records:
 def variants_of_foresight() -> Records:
     """What variants of the recommended policy lose, world by world."""
     rows = json.loads((DATA / "foresight.json").read_text(encoding="utf-8"))["worlds"]
-    return [row for row in rows if not row["world"].startswith("drop-")]
+    return [{**row, "policy": _in_words(row["policy"])} for row in rows if not row["world"].startswith("drop-")]
+
+
+def _in_words(variant: str) -> str:
+    """A variant as a heading: ``budget=0.0`` becomes ``budget 0``."""
+    return ", ".join(part.replace("=", " ").removesuffix(".0") for part in variant.split(", "))
 
 
 def _targets(file: str) -> Records:
