@@ -90,7 +90,7 @@ def draw_explanation(axes: Any, explanation: Explanation, plain: Plain | None = 
     range_of = (
         f", 0 is {zero}, 1 is {one}" if explanation.unit and "–" not in (zero, one) else ", 1 is the best outcome"
     )
-    axes.set_xlabel(f"value{plain(range_of, 60)}\n(black mark: the index, the sum of the parts)", fontsize=9)
+    axes.set_xlabel(f"value{plain(range_of, 60)}\n(upright mark: the index, the sum of the parts)", fontsize=9)
 
 
 def plot_explanation(explanation: Explanation, path: str | Path) -> list[Path]:
