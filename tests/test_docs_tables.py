@@ -220,6 +220,24 @@ def test_the_guide_to_policies_says_what_its_files_say(tables):
     assert max(flat["cts"], flat["newer-half"]) < flat["foresight"]
 
 
+def test_the_readme_says_of_measured_curves_what_the_file_says():
+    stored = json.loads((DATA / "decisions.json").read_text(encoding="utf-8"))
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    row = next(line for line in text.splitlines() if "real data sets" in line)
+    assert stored["settings"]["seeds"] == int(re.search(r"--seeds (\d+)", row)[1])
+    ours, best, crucb = [], [], []
+    for rounds in (200, 1000, 5000):
+        lost = {one["policy"]: one["lost"] for one in stored["worlds"] if one["world"] == f"lcdb, {rounds} rounds"}
+        rivals = {policy: share for policy, share in lost.items() if policy not in ("foresight", "horizon-crucb")}
+        assert f"best of {len(rivals)} rivals" in row
+        ours.append(f"{lost['foresight']:.1f}")
+        best.append(f"{min(rivals.values()):.1f}")
+        crucb.append(f"{lost['crucb']:.0f}%")
+    for three in (ours, best):
+        assert "{}, {} and {}%".format(*three) in row
+    assert set(crucb) == {re.search(r"about (\d+%) by CRUCB", row)[1]}
+
+
 def test_the_parts_of_horizon_crucb_are_worth_what_the_page_says():
     points = json.loads((DATA / "variants.json").read_text(encoding="utf-8"))["frontier"]
     usual = points["horizon-crucb"]

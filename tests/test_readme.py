@@ -36,7 +36,10 @@ def test_commands_and_links_exist():
     assert commands[:2] == ["reproduce", "test"]
     assert set(commands) <= set(targets)
     for link in re.findall(r"\]\(([^)]+)\)", README) + re.findall(r'(?:src|srcset)="([^"]+)"', README):
-        assert (ROOT / link).exists(), link
+        file, _, heading = link.partition("#")
+        assert (ROOT / file).exists(), link
+        headings = re.findall(r"^#+ (.+)$", (ROOT / file).read_text(), re.MULTILINE) if heading else []
+        assert not heading or heading in [text.lower().replace(" ", "-") for text in headings], link
     for script in re.findall(r"`python (\S+\.py)", README):
         assert (ROOT / script).exists(), script
 

@@ -73,6 +73,21 @@ def test_rising_alone_shows_what_one_can_do(run, capsys):
         assert words in text
 
 
+@pytest.mark.parametrize(
+    ("words", "extra"),
+    [(("identify", "identify-models"), "lab"), (("serve",), "serve"), (("view", "."), "serve")],
+    ids=lambda part: part[0] if isinstance(part, tuple) else part,
+)
+def test_a_command_without_its_extra_says_what_to_install(run, monkeypatch, capsys, words, extra):
+    monkeypatch.setattr("rising_bandits._extras.find_spec", lambda name: None)
+    assert run(*words) == 2
+    said = capsys.readouterr().err
+    assert f"pip install '.[{extra}]'" in " ".join(said.split())
+    # A reader in a shell cannot pass arguments of Python.
+    assert "compiled" not in said
+    assert f"Needs the extra {extra}." in COMMANDS["rising", words[0]].help
+
+
 def test_the_examples_of_studies_are_a_story_that_runs(run, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "plays.csv").write_text("arm,play,outcome\nann,1,0.5\nbob,1,0.4\n", encoding="utf-8")

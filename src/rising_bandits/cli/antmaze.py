@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     help="AntMaze: an ant learns to walk while a bandit chooses its paths.\n\n"
-    "Needs the extra antmaze, except for replay. Writes runs, reports and recordings to --out.\n\n"
+    "Needs the extra antmaze; replay needs only lab. Writes runs, reports and recordings to --out.\n\n"
     "Example: rising antmaze replay --map easy",
     no_args_is_help=True,
 )

@@ -19,7 +19,7 @@ from rising_bandits.experiments import run_plan, seeds_of
 app = typer.Typer(
     no_args_is_help=True,
     help="Compare policies on a benchmark of fixed and random instances.\n\n"
-    "Writes runs, numbers and figures to --out.\n\n"
+    "Writes runs, numbers and figures to --out. Needs the extra lab.\n\n"
     "Example: rising bench policies --quick",
 )
 
@@ -71,7 +71,8 @@ def policies(
 
     The instances are the paper's tasks, two instances of Metelli et al. (2022), recorded AntMaze runs, and random
     instances. Prints a table for each group, mean ranks, and whether the recommended policy meets its targets. Writes
-    to --out the runs, all numbers as policies.json, and figures as PNG and SVG. Finished runs are not run again.
+    to --out the runs, all numbers as policies.json, and figures as PNG and SVG. Finished runs are not run again. Needs
+    the extra lab.
 
     Example: rising bench policies --quick --out results/bench
     """

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from rising_bandits._extras import require
 from rising_bandits.cli.output import out, print_heading, print_json, print_table, progress_bar
 from rising_bandits.experiments import make_plan, make_task, parse_policies, seeds_of
 from rising_bandits.experiments.texts import call_text
@@ -50,13 +51,14 @@ def identify_command(
 
     The best super arm is the one with the largest expected reward once every arm has been played as often as the budget
     has rounds. Policies that need sigma get the task's value. Prints a table. Writes nothing, except figures with
-    --plot.
+    --plot. Needs the extra lab.
 
     Example: rising identify identify-models --policy r-sr --policy r-ucbe --budget 1000 --seeds 20
     """
     runs = len(seeds_of(seeds, first_seed))
     texts = [call_text(*found) for text in policy or _POLICIES for found in parse_policies(text)]
     cells = [(name, text, rounds) for name in tasks for text in texts for rounds in budget or [make_task(name).horizon]]
+    require("lab", "numba")
     rates: dict[str, dict[str, list[tuple[int, ErrorRate]]]] = {}
     with progress_bar("identify", [runs] * len(cells), "cells") as report:
         for number, (name, text, rounds) in enumerate(cells):

@@ -36,7 +36,8 @@ def reproduce(
     before, and trains none (see rising antmaze).
 
     Prints the claims and an index of the paper: every figure, table, theorem, lemma and corollary with its verdict.
-    Writes the runs, the figures, CSV tables and report.html to --out. Finished runs are not run again.
+    Writes the runs, the figures, CSV tables and report.html to --out. Finished runs are not run again. Needs
+    the extra lab.
 
     Example: rising reproduce --only path-easy --out results/path-easy
     """

@@ -102,7 +102,7 @@ def run(
 
     Writes one file per run to the sub-folder runs of --out, _settings.json with the settings of all runs, the plan as
     _plan.toml, and figures to _figures. Finished runs are not run again, and a run that was stopped continues from its
-    last checkpoint. By default the six policies of the paper run with five seeds.
+    last checkpoint. By default the six policies of the paper run with five seeds. Needs the extra lab.
 
     Example: rising run path-easy --policy crucb --policy sw-cucb --seeds 5 --out results/first --plot
     """

@@ -72,7 +72,7 @@ def serve(
 
     A token with all rights is read from the environment variable RISING_TOKEN, and other tokens from the file --tokens.
     Without tokens the service listens on this machine only. Writes to the database --storage. SIGTERM and Ctrl-C end
-    the service; requests that are underway finish first.
+    the service; requests that are underway finish first. Needs the extra serve.
 
     Example: rising serve --storage sqlite:///studies.db --port 8765
     """

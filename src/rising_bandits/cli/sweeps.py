@@ -46,7 +46,7 @@ def collect(
     """Join the results of several folders, such as those of rising run --shard, into one.
 
     The given folders are only read. A run that is in several of them must be the same in all. Writes the runs and their
-    settings to --out.
+    settings to --out. Needs the extra lab.
 
     Example: rising collect results/part-1 results/part-2 --out results/whole
     """
@@ -93,7 +93,7 @@ def compare(
     Two runs of one task with the same seed are a pair. Prints for each policy and task the mean difference with its
     interval, the p-value with Holm's correction, the effect size, and the share of seeds on which the policy has less
     than the baseline. Then prints mean ranks with the critical difference of Nemenyi's test. Writes nothing, except
-    files with --save and --plot.
+    files with --save and --plot. Needs the extra lab.
 
     Example: rising compare results/first --baseline sw-cucb --save comparison.md
     """

@@ -55,7 +55,8 @@ def tasks(
         return
     headings = ["task", "reward", "base arms", "super arms", "largest", "rounds", "sigma"]
     keys = ["task", "reward", "base_arms", "super_arms", "max_size", "horizon", "sigma"]
-    print_table(headings, [[f"{row[key]:,}" if key == "horizon" else str(row[key]) for key in keys] for row in rows], 5)
+    cells = [[f"{row[key]:,}" if key in ("super_arms", "horizon") else str(row[key]) for key in keys] for row in rows]
+    print_table(headings, cells, 5)
     out.print()
     print_table(["task", "what it is"], [[row["task"], row["description"]] for row in rows], 0)
     out.print()
@@ -65,7 +66,7 @@ def tasks(
     out.print(f"\nA number after @ sets the rounds of a task of a family: {name}@5000", soft_wrap=True)
     out.print(f"\npolicies: {', '.join(policies.names())}")
     out.print(
-        "try: rising run path-easy --policy crucb --policy sw-cucb --seeds 5 --out results/first --plot", soft_wrap=True
+        "try: rising run path-easy --policy recommended --policy sw-cucb --out results/first --plot", soft_wrap=True
     )
 
 

@@ -21,7 +21,7 @@ def view(
 ) -> None:
     """Show results as a web page: regret with bands, comparisons, the report and its figures.
 
-    Serves the page on this machine until Ctrl-C. Writes nothing.
+    Serves the page on this machine until Ctrl-C. Writes nothing. Needs the extra serve.
 
     Example: rising view results/first
     """
