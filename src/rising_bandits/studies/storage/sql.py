@@ -168,6 +168,7 @@ class Storage:
                     self.database.begin_write(connection, study, self.timeout, ahead)
                     self._current = writer = Writer(self, connection)
                     yield writer
+                    writer.send()
                     if writer.broken is not None:
                         raise writer.broken
                     seen = writer.met()

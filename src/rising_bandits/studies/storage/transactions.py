@@ -9,6 +9,7 @@ import json
 import struct
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rising_bandits.errors import StorageError, StudyGoneError
@@ -29,6 +30,8 @@ _FIRST, _CHUNK = 200, 20_000
 _REMOVED = 5_000
 """How many events are removed in one transaction."""
 _COLUMNS = "seq, kind, at, decision, body"
+_TOGETHER = 100
+"""How many events one statement appends at most. SQLite allows 999 parameters at least."""
 _made = tuple.__new__
 """Makes an event of its parts; to call `Event` takes twice as long."""
 
@@ -71,6 +74,13 @@ def _statements(mark: str, checked: bool) -> _Statements:
         "INSERT INTO rising_events (study_id, seq, kind, at, decision, body, digest) VALUES (?, ?, ?, ?, ?, ?, ?)",
     )
     return _Statements(*(text.replace("?", mark) for text in found))
+
+
+@cache
+def _appends(statement: str, count: int) -> str:
+    """A statement that appends one event, for several events."""
+    begin, values, row = statement.partition("VALUES ")
+    return begin + values + ", ".join([row] * count)
 
 
 class Reader:
@@ -275,7 +285,40 @@ class Reader:
 
 
 class Writer(Reader):
-    """A write transaction, see `rising_bandits.studies.storage.base`."""
+    """A write transaction, see `rising_bandits.studies.storage.base`.
+
+    Events are sent to the database together: before anything is read, and when the transaction ends.
+    """
+
+    def __init__(self, storage: Storage, connection: Any) -> None:
+        super().__init__(storage, connection)
+        self._unsent: list[tuple[Any, ...]] = []
+
+    def send(self) -> None:
+        """Send the events that were appended to the database."""
+        rows, self._unsent = self._unsent, []
+        try:
+            if len(rows) == 1:
+                self.connection.execute(self._sql.append, rows[0])
+            elif self._storage.sqlite:
+                # One statement for many rows: to run one for each lets other threads come between them.
+                for begin in range(0, len(rows), _TOGETHER):
+                    part = rows[begin : begin + _TOGETHER]
+                    self.connection.execute(_appends(self._sql.append, len(part)), list(chain.from_iterable(part)))
+            elif rows:
+                self.connection.cursor().executemany(self._sql.append, rows)
+        except self._storage.database.error as error:
+            raise self._broke(error) from None
+
+    def _rows(self, statement: str, parameters: tuple[Any, ...] = ()) -> list[Any]:
+        if self._unsent:
+            self.send()
+        return super()._rows(statement, parameters)
+
+    def _do(self, statement: str, *parameters: Any) -> None:
+        if self._unsent:
+            self.send()
+        super()._do(statement, *parameters)
 
     def add_study(self, name: str, settings: dict[str, Any], *, hidden: bool = False) -> int:
         """Add a study without events, and return its number."""
@@ -322,21 +365,13 @@ class Writer(Reader):
     def append(self, study: int, events: Sequence[Event]) -> int:
         """Append events to the log of a study, and return the checksum of the last one."""
         seq, before = self._newest(study)
-        rows = []
         for event in events:
             seq += 1
             if event.seq != seq:
                 raise StorageError(f"the next event of a study must have the number {seq}, got {event.seq!r}")
             body = encode(event.body)
             before = event_digest(before, study, seq, event.kind, event.at, event.decision, body)
-            rows.append((study, seq, event.kind, event.at, event.decision, body, before))
-        try:
-            if len(rows) == 1:
-                self.connection.execute(self._sql.append, rows[0])
-            elif rows:
-                self.connection.cursor().executemany(self._sql.append, rows)
-        except self._storage.database.error as error:
-            raise self._broke(error) from None
+            self._unsent.append((study, seq, event.kind, event.at, event.decision, body, before))
         self._tail = self.end = (study, seq, before)
         return before
 
