@@ -2,21 +2,21 @@
 
 All writes of a study go through its desk, one batch at a time. A batch is one transaction. The requests that come while
 it is being stored are the next batch. Reports read through a connection of their own, so a long one does not hold up
-decisions.
+decisions. Each desk has threads of its own, one that writes and one that reads, so a slow study holds up no other.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import threading
-from collections import deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor
+import math
+from collections.abc import Callable
+from operator import attrgetter
 from typing import Any, TypeVar
 
-from rising_bandits.errors import RisingBanditsError, StorageError
+from rising_bandits.errors import RisingBanditsError, StorageError, StudyGoneError
 from rising_bandits.serve.labels import Texts
+from rising_bandits.serve.lane import Lane
 from rising_bandits.serve.problems import Refused
 from rising_bandits.studies import Study
 
@@ -25,6 +25,9 @@ Work = Callable[[Study, Texts], T]
 """What is done with a study."""
 MOST_TOGETHER = 256
 """How many requests share a transaction at most."""
+
+_NOBODY_WAITS = Refused(503, "nobody waits for this request any longer")
+"""The answer to a request that was given up before it was begun."""
 
 
 def _texts(known: Texts | None, study: Study) -> Texts:
@@ -36,10 +39,15 @@ def _texts(known: Texts | None, study: Study) -> Texts:
 class _Item:
     """A request that waits."""
 
-    __slots__ = ("author", "future", "work")
+    __slots__ = ("author", "future", "told", "work")
 
-    def __init__(self, work: Work[Any], author: str | None, future: asyncio.Future[Any]) -> None:
-        self.work, self.author, self.future = work, author, future
+    def __init__(
+        self, work: Work[Any], future: asyncio.Future[Any], author: str | None = None, told: float = math.inf
+    ) -> None:
+        self.work, self.future, self.author, self.told = work, future, author, told
+
+
+_told = attrgetter("told")
 
 
 class Desk:
@@ -51,42 +59,32 @@ class Desk:
         The name of the study.
     make
         A function that opens the study, with a connection of its own.
-    writers, readers
-        Where batches and reports run.
     waiting
         How many requests may wait.
     written
         A function that is called, in the event loop, after a batch was stored.
     """
 
-    def __init__(
-        self,
-        name: str,
-        make: Callable[[], Study],
-        writers: Executor,
-        readers: Executor,
-        waiting: int,
-        written: Callable[[Desk], None],
-    ) -> None:
-        self.name, self._make, self._most = name, make, waiting
-        self._writers, self._readers, self._written = writers, readers, written
-        self._items: deque[_Item] = deque()
-        self._running = False
+    def __init__(self, name: str, make: Callable[[], Study], waiting: int, written: Callable[[Desk], None]) -> None:
+        self.name, self._make, self._most, self._written = name, make, waiting, written
         self._loop = asyncio.get_running_loop()
+        self._writer: Lane[_Item] = Lane("rising-write", self._store, self._end_writing, most=MOST_TOGETHER)
+        self._reader: Lane[_Item] = Lane("rising-read", self._look, self._end_reading)
         self._study: Study | None = None
         self._reading: Study | None = None
-        self._read_lock = threading.Lock()
         self._texts: Texts | None = None
         self._read_texts: Texts | None = None
+        self._waiting = 0
+        self._closed = False
         self.users = 0
         """How many requests use the desk now."""
         self.version = 0
         """How many batches were stored here."""
 
-    # -- writing
+    # -- requests, in the event loop
 
-    async def write(self, work: Work[T], author: str | None = None) -> T:
-        """Do something with the study in the next transaction. Returns when it is stored.
+    def write(self, work: Work[T], author: str | None = None, told: float = math.inf) -> asyncio.Future[T]:
+        """Do something with the study in the next transaction. The result is there when it is stored.
 
         Parameters
         ----------
@@ -94,51 +92,56 @@ class Desk:
             What is done.
         author
             Who does it, see `Study.author`; None if nobody is to be named.
+        told
+            The decision whose outcomes it tells. In a batch, tells come first, those of the oldest decisions before
+            others: the policy learns decisions in the order of their asks, and has to learn again what came before.
         """
-        if len(self._items) >= self._most:
+        return self._put(self._writer, work, author, told)
+
+    def read(self, work: Work[T]) -> asyncio.Future[T]:
+        """Look something up in the study, beside its decisions."""
+        return self._put(self._reader, work)
+
+    def _put(
+        self, lane: Lane[_Item], work: Work[T], author: str | None = None, told: float = math.inf
+    ) -> asyncio.Future[T]:
+        """Let a thread do something."""
+        if self._closed:
+            raise StudyGoneError(f"study {self.name!r} was closed here")
+        if self._waiting >= self._most:
             raise Refused(503, f"{self._most} requests wait for this study already", {"Retry-After": "1"})
-        item = _Item(work, author, self._loop.create_future())
-        self._items.append(item)
-        if not self._running:
-            self._running = True
-            self._writers.submit(self._drain)
-        result: T = await item.future
-        return result
+        self._waiting += 1
+        future: asyncio.Future[T] = self._loop.create_future()
+        lane.put(_Item(work, future, author, told))
+        return future
 
-    def _drain(self) -> None:
-        """Do all that waits, batch by batch. Runs in a thread; never twice at the same time."""
-        while True:
-            batch: list[_Item] = []
-            while self._items and len(batch) < MOST_TOGETHER:
-                batch.append(self._items.popleft())
-            # A request that nobody waits for any longer is not begun.
-            batch = [item for item in batch if not item.future.cancelled()]
-            answers = self._together(batch) if batch else []
-            self._loop.call_soon_threadsafe(self._answer, batch, answers)
-            if not self._items:
-                # The event loop decides whether to go on, so that no request is left behind.
-                self._loop.call_soon_threadsafe(self._go_on)
-                return
-
-    def _go_on(self) -> None:
-        """Begin the next batch if requests came in the meantime."""
-        if self._items:
-            self._writers.submit(self._drain)
-        else:
-            self._running = False
-
-    def _answer(self, batch: list[_Item], answers: list[Any]) -> None:
-        """Hand the answers to those who wait, in the event loop."""
-        for item, answer in zip(batch, answers, strict=True):
+    def _answer(self, items: list[_Item], answers: list[Any], written: bool) -> None:
+        """Hand the answers to those who wait."""
+        self._waiting -= len(items)
+        for item, answer in zip(items, answers, strict=True):
             if item.future.cancelled():
                 continue
             if isinstance(answer, BaseException):
                 item.future.set_exception(answer)
             else:
                 item.future.set_result(answer)
-        if any(not isinstance(answer, BaseException) for answer in answers):
+        if written:
             self.version += 1
             self._written(self)
+
+    # -- threads
+
+    def _hand_over(self, items: list[_Item], answers: list[Any], *, written: bool = False) -> None:
+        """Let the event loop answer."""
+        # There is no loop any more if the service ended without waiting.
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._answer, items, answers, written)
+
+    def _store(self, batch: list[_Item]) -> None:
+        """Do a batch."""
+        batch.sort(key=_told)
+        answers = self._together(batch)
+        self._hand_over(batch, answers, written=any(not isinstance(answer, BaseException) for answer in answers))
 
     def _together(self, batch: list[_Item]) -> list[Any]:
         """The results or the errors of a batch, after it was stored."""
@@ -154,12 +157,18 @@ class Desk:
 
     def _group(self, batch: list[_Item]) -> list[Any]:
         """Do a batch in one transaction."""
-        study = self._opened()
+        if self._study is None:
+            self._study = self._make()
+        study = self._study
         answers: list[Any] = []
         with study.group():
             texts = self._texts = _texts(self._texts, study)
             for item in batch:
-                study.author = item.author
+                if item.future.cancelled():
+                    answers.append(_NOBODY_WAITS)
+                    continue
+                if study.author != item.author:
+                    study.author = item.author
                 try:
                     answers.append(item.work(study, texts))
                 except StorageError:
@@ -168,45 +177,46 @@ class Desk:
                     answers.append(error)
         return answers
 
-    def _opened(self) -> Study:
-        """The study that writes; opened when it is first needed."""
-        if self._study is None:
-            self._study = self._make()
-        return self._study
+    def _look(self, batch: list[_Item]) -> None:
+        """Look things up."""
+        for item in batch:
+            answer: Any = _NOBODY_WAITS
+            try:
+                if self._reading is None:
+                    self._reading = self._make()
+                self._read_texts = _texts(self._read_texts, self._reading)
+                if not item.future.cancelled():
+                    answer = item.work(self._reading, self._read_texts)
+            except BaseException as error:
+                answer = error
+            self._hand_over([item], [answer])
 
-    # -- reading
+    def _end_writing(self) -> None:
+        """Close the connection that writes."""
+        if self._study is not None:
+            self._study.close()
+            self._study = None
 
-    async def read(self, work: Work[T]) -> T:
-        """Look something up in the study, beside its decisions."""
-        return await self._loop.run_in_executor(self._readers, self._look, work)
-
-    def _look(self, work: Work[T]) -> T:
-        """Look something up. Runs in a thread."""
-        with self._read_lock:
-            if self._reading is None:
-                self._reading = self._make()
-            self._read_texts = _texts(self._read_texts, self._reading)
-            return work(self._reading, self._read_texts)
+    def _end_reading(self) -> None:
+        """Close the connection that reads."""
+        if self._reading is not None:
+            self._reading.close()
+            self._reading = None
 
     # -- lifetime
-
-    @contextlib.contextmanager
-    def used(self) -> Iterator[Desk]:
-        """Keep the desk open during a block."""
-        self.users += 1
-        try:
-            yield self
-        finally:
-            self.users -= 1
 
     @property
     def busy(self) -> bool:
         """Whether a request uses it or waits."""
-        return self.users > 0 or self._running or bool(self._items)
+        return self.users > 0 or self._waiting > 0
 
     def close(self) -> None:
-        """Close the connections."""
-        for study in (self._study, self._reading):
-            if study is not None:
-                study.close()
-        self._study = self._reading = None
+        """Do what waits, then close the connections. Does not wait for that."""
+        self._closed = True
+        self._writer.end()
+        self._reader.end()
+
+    def wait(self) -> None:
+        """Wait until the connections are closed."""
+        self._writer.wait()
+        self._reader.wait()

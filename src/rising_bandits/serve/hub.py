@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
+import math
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -19,8 +19,10 @@ from rising_bandits.studies.storage.sql import Storage
 
 T = TypeVar("T")
 _LOGGER = logging.getLogger(__name__)
-WRITERS, READERS = 8, 4
-"""How many threads write and read."""
+READERS = 4
+"""How many threads look things up that are not about one study. Each study has threads of its own, see `Desk`."""
+ROOM, LOOK = 5.0, 0.05
+"""How many seconds a request waits for room in memory while all studies there are busy, and how often it looks."""
 
 
 class Hub:
@@ -43,22 +45,22 @@ class Hub:
         self.listeners: list[Callable[[Desk], None]] = []
         """Called after each stored batch."""
         self._storage = Storage(storage, power_safe=power_safe)
-        self._writers = ThreadPoolExecutor(WRITERS, thread_name_prefix="rising-write")
-        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="rising-read")
+        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="rising-look")
         # A problem can take long to make, and a probe must not wait for reports.
         self._maker = ThreadPoolExecutor(1, thread_name_prefix="rising-make")
         self._probe = ThreadPoolExecutor(1, thread_name_prefix="rising-probe")
         self._desks: OrderedDict[str, Desk] = OrderedDict()
+        self._loop = asyncio.get_running_loop()
 
     # -- studies
 
     async def run(self, work: Callable[..., T], *given: Any) -> T:
         """Run a function that waits for a database or computes for long, in a thread."""
-        return await asyncio.get_running_loop().run_in_executor(self._readers, work, *given)
+        return await self._loop.run_in_executor(self._readers, work, *given)
 
     async def make(self, work: Callable[[], T]) -> T:
         """Run a function that makes a study, in a thread of its own: one after the other."""
-        return await asyncio.get_running_loop().run_in_executor(self._maker, work)
+        return await self._loop.run_in_executor(self._maker, work)
 
     def names_now(self) -> list[str]:
         """The names of the studies. Waits for the database."""
@@ -81,24 +83,22 @@ class Hub:
         Raises
         ------
         Refused
-            There is no such study.
+            There is no such study, or all studies in memory stay busy.
         """
-        desk = self._desks.get(name)
-        if desk is not None:
-            self._desks.move_to_end(name)
-            return desk
         if not 1 <= len(name) <= 200 or await self.run(self._number, name) is None:
             raise unknown("study", name)
+        until = self._loop.time() + ROOM
+        while name not in self._desks and not self._shrink():
+            if self._loop.time() > until:
+                raise Refused(503, f"{self.limits.open} other studies are busy", {"Retry-After": "5"})
+            await asyncio.sleep(LOOK)
         if name not in self._desks:
             self._desks[name] = Desk(
                 name,
                 lambda: studies.open(name, storage=self.url, power_safe=self.power_safe),
-                self._writers,
-                self._readers,
                 self.limits.waiting,
                 self._written,
             )
-            self._shrink()
         return self._desks[name]
 
     def _written(self, desk: Desk) -> None:
@@ -106,36 +106,44 @@ class Hub:
         for listener in self.listeners:
             listener(desk)
 
-    def _shrink(self) -> None:
-        """Close the desks that were not used for the longest time, if there are too many."""
+    def _shrink(self) -> bool:
+        """Close the desks that were not used for the longest time, if there are too many; whether there is room."""
         idle = [name for name, desk in self._desks.items() if not desk.busy]
-        for name in idle[: max(0, len(self._desks) - self.limits.open)]:
-            self._readers.submit(self._desks.pop(name).close)
+        for name in idle[: max(0, len(self._desks) + 1 - self.limits.open)]:
+            self.forget(name)
+        return len(self._desks) < self.limits.open
 
-    async def write(self, name: str, work: Work[T], author: str | None = None) -> T:
-        """Do something with a study in its next transaction; ``author`` is who changes it, if it is a change."""
-        return await self._with(name, lambda desk: desk.write(work, author))
+    async def write(self, name: str, work: Work[T], author: str | None = None, told: float = math.inf) -> T:
+        """Do something with a study in its next transaction, see `Desk.write`."""
+        return await self._with(name, Desk.write, work, author, told)
 
     async def read(self, name: str, work: Work[T]) -> T:
         """Look something up in a study."""
-        return await self._with(name, lambda desk: desk.read(work))
+        return await self._with(name, Desk.read, work)
 
-    async def _with(self, name: str, act: Callable[[Desk], Awaitable[T]]) -> T:
+    async def _with(self, name: str, act: Callable[..., asyncio.Future[T]], *given: Any) -> T:
         """Use a desk; where its study was deleted, possibly to be made anew, look again."""
         for _ in range(2):
-            desk = await self.desk(name)
-            with desk.used():
-                try:
-                    return await act(desk)
-                except StudyGoneError:
+            desk = self._desks.get(name)
+            if desk is None:
+                desk = await self.desk(name)
+            self._desks.move_to_end(name)
+            desk.users += 1
+            try:
+                return await act(desk, *given)
+            except StudyGoneError:
+                # Another request may have opened the new study already.
+                if self._desks.get(name) is desk:
                     self.forget(name)
+            finally:
+                desk.users -= 1
         raise unknown("study", name)
 
     def forget(self, name: str) -> None:
         """Close the desk of a study. The next request opens another one."""
         desk = self._desks.pop(name, None)
         if desk is not None:
-            self._readers.submit(desk.close)
+            desk.close()
 
     def opened(self) -> list[Desk]:
         """The desks in memory."""
@@ -160,17 +168,17 @@ class Hub:
         """Raise if the database cannot be read or the service is about to end."""
         if self.draining.is_set():
             raise Refused(503, "the service is about to end")
-        await asyncio.get_running_loop().run_in_executor(self._probe, self.names_now)
+        await self._loop.run_in_executor(self._probe, self.names_now)
 
     def close(self) -> None:
         """Wait for everything that was begun, then close all connections."""
-        self._writers.shutdown(wait=True)
-        for others in (self._maker, self._probe):
+        desks = self.opened()
+        for desk in desks:
+            desk.close()
+        for others in (self._maker, self._probe, self._readers):
             others.shutdown(wait=True, cancel_futures=True)
-        self._readers.shutdown(wait=True, cancel_futures=True)
-        for desk in self._desks.values():
-            with contextlib.suppress(Exception):
-                desk.close()
+        for desk in desks:
+            desk.wait()
         self._desks.clear()
         self._storage.close()
         _LOGGER.info("all studies are closed")

@@ -44,7 +44,7 @@ class Texts:
 
     def shown(self, labels: Iterable[Label]) -> list[str]:
         """The texts of some labels."""
-        return [self.text(label) for label in labels]
+        return [label if type(label) is str else self.text(label) for label in labels]
 
     def label(self, text: str) -> Label:
         """The label that a text means. An unknown text stays what it is: it may be another name of an arm."""

@@ -38,6 +38,7 @@ class Metrics:
             **options,
         )
         self._children: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
+        self._counted: dict[tuple[Counter, str], Counter] = {}
 
     def count(self, operation: str, status: int, seconds: float) -> None:
         """Count an answer."""
@@ -49,6 +50,15 @@ class Metrics:
         counter, histogram = found
         counter.inc()
         histogram.observe(seconds)
+
+    def add(self, counter: Counter, study: str, amount: int = 1) -> None:
+        """Add to a counter of a study."""
+        found = self._counted.get((counter, study))
+        if found is None:
+            # To look the child up takes longer than to count.
+            found = self._counted[counter, study] = counter.labels(study)
+        if amount:
+            found.inc(amount)
 
     def keep(self, studies: Collection[str]) -> None:
         """Forget the present state of all studies but these."""

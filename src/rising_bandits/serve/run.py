@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import ipaddress
 import logging
 import socket
@@ -24,6 +25,10 @@ DRAIN = 30
 """How many seconds requests that are underway have to finish."""
 _SWITCH = 0.001
 """After how many seconds a busy thread makes way for another one."""
+
+
+_OBJECTS = 20_000
+"""After how many new objects the garbage collector looks for cycles. A request leaves hardly any."""
 
 
 def is_loopback(host: str) -> bool:
@@ -110,6 +115,8 @@ def listen_and_serve(app: Starlette, host: str, port: int, say: Callable[[str], 
     place = f"[{host}]" if ":" in host else host
     say(f"http://{place}:{bound.getsockname()[1]}/")
     sys.setswitchinterval(_SWITCH)
+    gc.freeze()
+    gc.set_threshold(_OBJECTS, *gc.get_threshold()[1:])
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     _Server(config(app), app).run(sockets=[bound])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import time
 from typing import Any
@@ -17,8 +18,8 @@ from rising_bandits.serve.operations import Answer, Call, operation
 from rising_bandits.serve.problems import Refused
 
 _TAG = "Health"
-_PATIENCE = 5.0
-"""For how many seconds an answer with metrics opens studies that are not in memory."""
+_PATIENCE, _LEAST = 5.0, 0.1
+"""For how many seconds an answer with metrics opens and waits for studies, and how long it waits for each at least."""
 
 
 @operation("GET", "/healthz", right=None, tag=_TAG, answer=schemas.Health)
@@ -54,9 +55,10 @@ async def metrics(call: Call) -> Any:
     for name in sorted(names, key=lambda name: name not in opened)[: call.state.limits.open]:
         if name not in opened and time.monotonic() > until:
             break
-        with contextlib.suppress(RisingBanditsError, Refused):
-            # A study may be deleted meanwhile, or need code of the user's own.
-            await call.hub.read(name, lambda study, _: _gauge(found, study, *call.state.chronicles.of(study)))
+        with contextlib.suppress(RisingBanditsError, Refused, TimeoutError):
+            # A study may be deleted meanwhile, need code of the user's own, or be slow.
+            async with asyncio.timeout(max(until - time.monotonic(), _LEAST)):
+                await call.hub.read(name, lambda study, _: _gauge(found, study, *call.state.chronicles.of(study)))
     found.keep(names)
     return Answer(found.text(), type=CONTENT_TYPE)
 

@@ -9,6 +9,7 @@ import msgspec
 
 from rising_bandits.errors import RisingBanditsError
 from rising_bandits.serve.labels import Texts
+from rising_bandits.serve.metrics import Metrics
 from rising_bandits.serve.operations import Call, operation
 from rising_bandits.serve.problems import Refused, refusal
 from rising_bandits.serve.schemas import Ask, Decision, Decisions, Fate, Fates, Recorded, Report, Reports, Tell, Told
@@ -49,7 +50,8 @@ async def ask(call: Call) -> Any:
 
     found, new = await call.hub.write(call.study, work)
     if new:
-        call.state.metrics.decisions.labels(call.study).inc(len(found))
+        metrics: Metrics = call.state.metrics
+        metrics.add(metrics.decisions, call.study, len(found))
     if asked.explain:
         for decision in found:
             decision.explanation = await call.hub.read(call.study, partial(_explained, decision.id))
@@ -91,10 +93,11 @@ async def tell(call: Call) -> Any:
                 news.append(error)
         return news
 
-    news = await call.hub.write(call.study, work)
+    news = await call.hub.write(call.study, work, told=min(report.id for report in reports))
     fresh = sum(new is True for new in news)
-    call.state.metrics.tells.labels(call.study).inc(fresh)
-    call.state.metrics.repeated.labels(call.study).inc(sum(new is False for new in news))
+    metrics: Metrics = call.state.metrics
+    metrics.add(metrics.tells, call.study, fresh)
+    metrics.add(metrics.repeated, call.study, sum(new is False for new in news))
     if single:
         return Told(news[0] is True)
     return Fates([_fate(report, new) for report, new in zip(reports, news, strict=True)])
@@ -115,7 +118,7 @@ async def record(call: Call) -> Any:
         return shown(study.record(texts.meant(made.super_arm), told, source=made.source, metadata=metadata), texts)
 
     found = await call.hub.write(call.study, work)
-    call.state.metrics.tells.labels(call.study).inc()
+    call.state.metrics.add(call.state.metrics.tells, call.study)
     return found
 
 
