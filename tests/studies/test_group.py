@@ -129,3 +129,17 @@ def test_what_was_known_at_a_decision_can_be_looked_up(storage, monkeypatch):
     assert study.decisions == 20
     with pytest.raises(InputError, match="decision must be the id"):
         study.arms(at=21)
+
+
+def test_a_group_of_more_events_than_one_statement_takes_is_stored_whole(storage):
+    study = make(storage)
+    with study.group():
+        decisions = [*study.ask(150), *(study.ask() for _ in range(150))]
+        for decision in decisions[::-1]:
+            study.tell(decision, outcomes(decision))
+    study.close()
+    again = rb.studies.open("s", storage=storage)
+    told = [(decision.id, label, outcome) for decision in decisions for label, outcome in outcomes(decision).items()]
+    kept = again.history()
+    assert sorted(zip(kept["decision_id"], kept["arm"], kept["outcome"], strict=True)) == sorted(told)
+    assert rb.studies.check(storage=storage).whole
