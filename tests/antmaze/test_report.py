@@ -1,6 +1,7 @@
 """What is made of trained runs: recordings, figures, the page, and the commands around them."""
 
 import json
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +17,7 @@ from rising_bandits.antmaze.recording import record, write_recording
 from rising_bandits.antmaze.results import find_results, read_result
 from rising_bandits.antmaze.runs import RunFolder
 from rising_bandits.plots import antmaze as plots
-from rising_bandits.plots.trained import name_of
+from rising_bandits.plots.trained import name_of, plot_outcomes
 from rising_bandits.problems import recorded
 from rising_bandits.reproduction.antmaze import last_success, plan_report, write_report
 from rising_bandits.reproduction.judging import holm, paired
@@ -190,6 +191,16 @@ def test_a_summary_comes_back_from_its_file():
     assert comparison(one) == comparison(again)
     assert np.array_equal(one.walkable, again.walkable)
     assert np.allclose(one.outcomes, again.outcomes, equal_nan=True, rtol=1e-5)
+
+
+def test_figures_of_runs_of_few_episodes_warn_of_nothing(tmp_path):
+    edges = ("0->1", "1->4")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        plots.plot_learning([make_result("oracle", episodes=8)], edges, tmp_path / "learning.png")
+        outcomes = np.full((2, 3), np.nan)
+        plot_outcomes(np.array([12.5, 37.5, 62.5]), outcomes, edges, "no outcomes", tmp_path / "outcomes.png")
+    assert (tmp_path / "outcomes.svg").exists()
 
 
 def test_success_by_episode_is_what_counting_says():

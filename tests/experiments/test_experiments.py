@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -403,6 +404,16 @@ def test_intervals_are_students():
     low, high = stats.t.interval(0.99, 4, loc=values.mean(axis=0), scale=stats.sem(values, axis=0))
     assert half_width(values) == pytest.approx((high - low) / 2)
     assert np.isnan(half_width(values[:1])).all()
+
+
+def test_no_share_of_an_optimum_of_nothing(tmp_path, monkeypatch):
+    (run,) = ex.run_plan(ex.make_plan(["toy"], ["random"], seeds=1, horizon=20), tmp_path, workers=1)
+    monkeypatch.setattr(run, "meta", {**run.meta, "optimal_total": 0.0})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (row,) = ex.summarise([run])
+    assert np.isnan(row.share)
+    assert row.regret == run.regret[-1]
 
 
 def test_the_summary_is_what_the_runs_say(tmp_path):

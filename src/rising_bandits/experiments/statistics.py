@@ -152,7 +152,8 @@ def summarise(runs: Iterable[StoredRun], level: float = 0.99) -> list[Row]:
                 horizon=horizon,
                 regret=float(final.mean()),
                 half_width=float(half_width(final, level)),
-                share=float(final.mean() / optimum),
+                # Where the best super arm earns nothing there is nothing to lose a share of.
+                share=float(final.mean() / optimum) if optimum else math.nan,
                 optimal_plays=math.nan
                 if math.isnan(optimum)
                 else float(np.mean([run.meta["optimal_plays"] for run in members]) / horizon),

@@ -55,10 +55,12 @@ def plot_learning(results: Sequence[Result], edges: Sequence[str], path: str | P
             episodes = np.arange(1, shares.shape[1] + 1)
             for result, share, low in zip(results, shares, weak, strict=True):
                 axes.plot(episodes, share, color=_LOW if low else _SEED, linewidth=1.2 if low else 0.8)
-                if low:
+                late = share[-episodes.size // 3 :]
+                # An edge that was not tried in the last third of a run has no line there to be named.
+                if low and not np.isnan(late).all():
                     # The text stands on white above its line, near the end.
                     place = int(0.98 * episodes.size)
-                    height = float(np.nanmax(share[-episodes.size // 3 :])) + 0.02
+                    height = float(np.nanmax(late)) + 0.02
                     words = f"seed {result.spec.seed}"
                     axes.text(place, height, words, color=_LOW, ha="right", va="bottom", fontsize=9)
             tried = ~np.isnan(shares).all(axis=0)

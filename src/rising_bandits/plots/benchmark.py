@@ -28,6 +28,8 @@ def draw_ranks(axes: Any, ranked: dict[str, Any]) -> None:
         For each policy its mean rank and half the width of the interval, best policy first, as `benchmark.ranks`
         returns them.
     """
+    from matplotlib.ticker import MultipleLocator
+
     labels = list(ranked)
     styles = looks(labels)
     for row, label in enumerate(labels):
@@ -36,7 +38,10 @@ def draw_ranks(axes: Any, ranked: dict[str, Any]) -> None:
         axes.errorbar(mean, row, xerr=half or 0.0, fmt="o", color=style.colour, capsize=3, markersize=6)
     axes.set_yticks(range(len(labels)), [title(label) for label in labels])
     axes.invert_yaxis()
-    axes.set_xlim(0.8, max(2.0, len(labels) + 0.2))
+    # An interval may reach beyond the first and the last rank.
+    ends = [mean + side * (half or 0.0) for mean, half in ranked.values() for side in (-1, 1)]
+    axes.set_xlim(min(1.0, *ends) - 0.2, max(2.0, len(labels), *ends) + 0.2)
+    axes.xaxis.set_major_locator(MultipleLocator(1 if len(labels) <= 12 else 2))
     axes.set_xlabel("mean rank over all instances (1 is best), with 95% interval")
 
 
@@ -65,7 +70,7 @@ def plot_ranks(data: dict[str, Any], path: str | Path) -> list[Path]:
 
 
 def draw_frontier(
-    axes: Any, points: dict[str, Any], across: str = "the paper's tasks", up: str = "benign families"
+    axes: Any, points: dict[str, Any], across: str = "the paper's tasks", up: str = "random curves except late"
 ) -> None:
     """Draw each policy as a point: its regret on one kind of instances against its regret on another kind.
 
@@ -161,7 +166,7 @@ def _column(axes: Any, names: list[str], at: dict[str, Any], low: float, high: f
 
 
 def plot_frontier(
-    data: dict[str, Any], path: str | Path, across: str = "the paper's tasks", up: str = "benign families"
+    data: dict[str, Any], path: str | Path, across: str = "the paper's tasks", up: str = "random curves except late"
 ) -> list[Path]:
     """Write the figure that `draw_frontier` draws as PNG and SVG.
 

@@ -60,7 +60,10 @@ def plot_outcomes(tries: Ints, outcomes: Floats, labels: Sequence[str], heading:
         for place, arm in enumerate(named):
             axes.plot(tries, outcomes[arm], color=PALETTE[place], label=labels[arm].replace("->", "→"), zorder=2)
         others = f" ({len(tried) - len(named)} others in grey)" if len(tried) > len(named) else ""
-        axes.legend(title=f"edge{others}", frameon=False, loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=8)
+        if named:
+            axes.legend(title=f"edge{others}", frameon=False, loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=8)
+        else:
+            axes.text(0.5, 0.5, "no edge was tried often enough", ha="center", transform=axes.transAxes)
         axes.set_xlabel("tries of the edge")
         axes.set_ylabel("outcome, 1 / steps or 0")
         axes.set_ylim(bottom=0)
