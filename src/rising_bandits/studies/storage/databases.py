@@ -22,6 +22,10 @@ from rising_bandits.studies.storage.urls import Address, shown, without_secrets
 
 _MIGRATION_LOCK, _LIBRARY_LOCK = 7_246_331, 7_246_332
 """The numbers of the PostgreSQL locks for migrations and for the list of studies. Others are unlikely to use them."""
+_PAGE = 2048
+"""The bytes of a page of a new SQLite file. A call changes few bytes, and its commit writes whole pages."""
+_CHECKPOINT = 4_000
+"""The pages of SQLite's write-ahead log after which it is copied into the file. Each time waits for the disk."""
 Ahead = Callable[[], None]
 
 
@@ -160,8 +164,11 @@ class SQLite:
             found = connection.execute(f"SELECT 1 FROM sqlite_master WHERE name = '{VERSION_TABLE}'").fetchall()
             if not self.look and (found or self._create):
                 # Not in a file without studies that is only opened: it is a stranger's.
+                if not found:
+                    connection.execute(f"PRAGMA page_size={_PAGE}")
                 connection.execute("PRAGMA journal_mode=WAL")
                 connection.execute(f"PRAGMA synchronous={'FULL' if self._power_safe else 'NORMAL'}")
+                connection.execute(f"PRAGMA wal_autocheckpoint={_CHECKPOINT}")
             connection.execute("PRAGMA foreign_keys=ON")
             connection.execute("PRAGMA cell_size_check=ON")
             self._identity = _identity(self._place)
