@@ -137,6 +137,9 @@ def walk_order(arcs: Arcs, arms: Sequence[int] | Ints) -> Ints:
     tail, head = arcs.tail, arcs.head
     if arcs.directed:
         numbers = np.asarray(arms, dtype=np.int64)
+        if numbers.size and tail[numbers[0]] == node and np.array_equal(tail[numbers[1:]], head[numbers[:-1]]):
+            # Most graphs list their arcs from the source on, so that ascending arms follow each other.
+            return numbers
         after = dict(
             zip(tail[numbers].tolist(), zip(numbers.tolist(), head[numbers].tolist(), strict=True), strict=True)
         )

@@ -34,10 +34,14 @@ class Arms:
         place = arms.tobytes()
         found = self._ordered.get(place)
         if found is None:
-            found = [self.keys[arm] for arm in in_order(self.problem.oracle, arms).tolist()]
+            ordered = in_order(self.problem.oracle, arms)
+            found = list(map(self.keys.__getitem__, ordered.tolist()))
             if len(self._ordered) >= _ORDERED:
                 self._ordered.clear()
             self._ordered[place] = found
+            if ordered is arms:
+                # They are ascending, and will be told soon.
+                self._keep_ascending(tuple(found), arms, tuple(found))
         return list(found)
 
     def ascending(self, keys: tuple[int, ...]) -> tuple[Ints, tuple[int, ...]] | None:
@@ -47,14 +51,22 @@ class Arms:
         """
         found = self._ascending.get(keys)
         if found is None:
-            arm_of = self.arm_of
-            if not all(key in arm_of for key in keys):
+            try:
+                arms = list(map(self.arm_of.__getitem__, keys))
+            except KeyError:
                 return None
-            ordered = tuple(sorted(keys, key=arm_of.__getitem__))
-            found = np.array([arm_of[key] for key in ordered], dtype=np.int64), ordered
-            if len(self._ascending) >= _ORDERED:
-                self._ascending.clear()
-            self._ascending[keys] = found
+            rising = sorted(arms)
+            ordered = keys if rising == arms else tuple(map(self.keys.__getitem__, rising))
+            found = self._keep_ascending(keys, np.array(rising, dtype=np.int64), ordered)
+        return found
+
+    def _keep_ascending(
+        self, keys: tuple[int, ...], arms: Ints, ordered: tuple[int, ...]
+    ) -> tuple[Ints, tuple[int, ...]]:
+        """Cache an answer of `ascending`."""
+        if len(self._ascending) >= _ORDERED:
+            self._ascending.clear()
+        found = self._ascending[keys] = arms, ordered
         return found
 
     def numbers(self, keys: Sequence[int]) -> Ints:
