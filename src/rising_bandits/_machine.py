@@ -88,6 +88,22 @@ def prepared(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any
     return code
 
 
+def direct(code: Callable[..., Any]) -> Callable[..., Any] | None:
+    """The machine code of a function that was just prepared, without Numba's look at the types of its arguments.
+
+    That look takes several times as long as a short function. Without it, arguments of other types than those that the
+    function was prepared for give wrong results. None if the function runs as plain Python.
+    """
+    kinds = getattr(code, "overloads", None)
+    found: Callable[..., Any] | None = getattr(next(iter(kinds.values())), "entry_point", None) if kinds else None
+    return found
+
+
+def is_for_one(code: Callable[..., Any] | None) -> bool:
+    """Whether a prepared function has met arguments of no other types than those that it was prepared for."""
+    return len(getattr(code, "overloads", ())) == 1
+
+
 def _machine_code(function: Callable[..., Any], types: Types, own: tuple[str, ...]) -> Callable[..., Any]:
     """Compile a marked function for these types, or load what an earlier process compiled."""
     options = _options()
@@ -176,9 +192,8 @@ def _by_type(operation: Operation[Any]) -> Callable[..., Any]:
     return choose
 
 
-@lru_cache(maxsize=64)
 def _dispatcher(function: Callable[..., Any], foreign: tuple[str, ...]) -> Any:
-    """Numba's compiler for one function. It keeps machine code on disk if there is a safe folder."""
+    """A new compiler of Numba's for one function. It keeps machine code on disk if there is a safe folder."""
     import numba
 
     folder = cache_folder(foreign)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 import tracemalloc
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -109,6 +111,30 @@ def test_machine_code_learns_a_run_as_plain_python_does(paces, monkeypatch, reso
     for part in run:
         again._take_in(*part)
     assert policy.state() == again.state()
+
+
+def test_types_are_not_looked_at_again_in_an_engine_that_machine_code_has_met(paces):
+    policy = rb.CRUCB(sigma=0.05)
+    policy.start(PROBLEMS["path"], rng=1)
+    play(policy, 30)
+    (pace,) = live._PACES.values()
+    pace.worker.join()
+    play(policy, 1)
+    assert policy._met.engine is policy._engine
+    other = policy.copy()
+    unpickled = pickle.loads(pickle.dumps(policy))
+    assert other._met.engine is None
+    assert unpickled._met.engine is None
+    assert play(other, 40) == play(unpickled, 40) == play(policy, 40)
+
+
+@pytest.mark.parametrize(("kinds", "skips"), [([], False), (["int"], True), (["int", "float"], False)])
+def test_machine_code_for_several_types_always_looks_at_them(kinds, skips):
+    pace, met = live.Pace(), live.Met()
+    pace.select = pace.learn = SimpleNamespace(overloads=dict.fromkeys(kinds))
+    pace.direct = print, print
+    met.note("an engine", pace)
+    assert (met.engine is not None) == skips
 
 
 def test_engines_that_draw_stay_in_python(paces):

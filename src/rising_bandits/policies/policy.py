@@ -18,7 +18,7 @@ from rising_bandits.errors import InfeasibleError, InputError, NotStartedError, 
 from rising_bandits.oracles.answers import accepts
 from rising_bandits.policies import saving
 from rising_bandits.policies.doubt import Doubt
-from rising_bandits.policies.engines.live import decide, take
+from rising_bandits.policies.engines.live import Met, decide, take
 from rising_bandits.policies.luck import luck_of
 from rising_bandits.policies.observed import checked_observed
 from rising_bandits.policies.underway import Underway
@@ -96,7 +96,7 @@ class Policy(ABC):
         if not isinstance(rng, np.random.Generator):
             rng = np.random.default_rng(rng if rng is None else _checks.integer("rng", rng, low=0, wanted=_RNG))
         self._engine = self._begin(problem, horizon)
-        self._out = np.zeros(problem.oracle.max_size, dtype=np.int64)
+        self._out, self._met = np.zeros(problem.oracle.max_size, dtype=np.int64), Met()
         self.problem, self.horizon, self.rng, self._round, self._proposed = problem, horizon, rng, 1, None
         sigma = self._told_sigma()
         self._doubt = None if sigma is None else Doubt(sigma, problem.n_arms)
@@ -161,7 +161,7 @@ class Policy(ABC):
     def _choose(self, mask: Bools | None, underway: Sequence[Ints]) -> Ints:
         """The arms to play this round, in any order."""
         self._prepare(mask, underway)
-        size = decide(self._engine, self._round, self._generator, self._out)
+        size = decide(self._engine, self._round, self._generator, self._out, self._met)
         if size == 0:
             raise self.problem.oracle.nothing_left(mask)
         return self._out[:size]
@@ -180,7 +180,7 @@ class Policy(ABC):
 
     def _learn(self, arms: Ints, outcomes: Floats, played: int) -> None:
         """Learn from checked outcomes. Only the first ``played`` arms were played."""
-        take(self._engine, arms, outcomes, played)
+        take(self._engine, arms, outcomes, played, self._met)
 
     @abstractmethod
     def indices(self) -> Floats:

@@ -13,6 +13,7 @@ from rising_bandits._checks import Floats, Ints
 from rising_bandits.errors import InputError
 from rising_bandits.policies import saving
 from rising_bandits.policies.engines.cover import PLAYS_FIRST, copy_cover
+from rising_bandits.policies.engines.live import Met
 from rising_bandits.policies.policy import Policy
 from rising_bandits.policies.relearning import rearrange_rule
 from rising_bandits.policies.rules.operations import indices, roomy, update
@@ -121,7 +122,7 @@ class RulePolicy(Policy):
         """A copy with an engine of its own."""
         policy = copy.copy(self)
         policy._engine = engine
-        policy._out = self._out.copy()
+        policy._out, policy._met = self._out.copy(), Met()
         policy._doubt = copy.deepcopy(self._doubt)
         if not callable(self._rng):
             # What this policy draws must not change its copies.

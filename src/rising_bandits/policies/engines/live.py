@@ -74,6 +74,8 @@ class Pace:
         self.select: Callable[..., int] | None = None
         self.learn: Callable[..., None] | None = None
         self.learn_run: Callable[..., int] | None = None
+        self.direct: tuple[Callable[..., int] | None, Callable[..., None] | None] = None, None
+        """`select` and `learn` without a look at the types of their arguments."""
         self.worker: threading.Thread | None = None
 
     def add(self, seconds: float, engine: Any) -> None:
@@ -94,10 +96,34 @@ class Pace:
                         # Only policies on base arms learn whole runs.
                         run = Run(arms, outcomes, np.zeros(2, dtype=np.int64), arms, np.zeros(1, dtype=np.bool_))
                         self.learn_run = _machine.prepared(_learn_run, engine, run, 0, 1)
+                    self.direct = _machine.direct(chooses), _machine.direct(learns)
                     self.select, self.learn = chooses, learns
         except Exception as error:
             # A rule of the user's own that cannot be compiled goes on as plain Python.
             _LOGGER.info("live decisions stay in plain Python: %s", error)
+
+
+class Met:
+    """The engine of a policy that machine code has met last, and its machine code without a look at types.
+
+    An engine is a tuple, so the types that were found in it stay what they are. A copy begins without one.
+    """
+
+    __slots__ = ("engine", "learn", "select")
+
+    def __init__(self) -> None:
+        self.engine: Any = None
+        self.select: Callable[..., int] | None = None
+        self.learn: Callable[..., None] | None = None
+
+    def note(self, engine: Any, pace: Pace) -> None:
+        """Note that machine code has run with an engine, and so has found the types that it was compiled for."""
+        self.engine = None
+        if None not in pace.direct and _machine.is_for_one(pace.select) and _machine.is_for_one(pace.learn):
+            (self.select, self.learn), self.engine = pace.direct, engine
+
+    def __reduce__(self) -> tuple[type[Met], tuple[()]]:
+        return Met, ()
 
 
 _PACES: dict[tuple[type, ...], Pace | None] = {}
@@ -112,25 +138,33 @@ def _pace(engine: Any) -> Pace | None:
     return _PACES[kind]
 
 
-def decide(engine: Any, t: int, rng: Callable[[], Any], out: Ints) -> int:
+def decide(engine: Any, t: int, rng: Callable[[], Any], out: Ints, met: Met) -> int:
     """`select` in machine code if it is ready, else in plain Python. ``rng`` makes the generator if one is needed."""
+    if met.engine is engine and met.select is not None:
+        return met.select(engine, t, None, out)
     pace = _pace(engine)
     if pace is not None and pace.select is not None:
-        return pace.select(engine, t, None, out)
+        size: int = pace.select(engine, t, None, out)
+        met.note(engine, pace)
+        return size
     started = time.perf_counter()
     # Infinite indices are intended. Compiled code does not warn of them either.
     with np.errstate(all="ignore"):
-        size: int = select(engine, t, rng() if pace is None else None, out)
+        size = select(engine, t, rng() if pace is None else None, out)
     if pace is not None:
         pace.add(time.perf_counter() - started, engine)
     return size
 
 
-def take(engine: Any, arms: Ints, outcomes: Floats, played: int) -> None:
-    """`learn` in machine code if it is ready, else in plain Python."""
+def take(engine: Any, arms: Ints, outcomes: Floats, played: int, met: Met) -> None:
+    """`learn` in machine code if it is ready, else in plain Python. Both arrays are contiguous."""
+    if met.engine is engine and met.learn is not None:
+        met.learn(engine, arms, outcomes, played)
+        return
     pace = _pace(engine)
     if pace is not None and pace.learn is not None:
         pace.learn(engine, arms, outcomes, played)
+        met.note(engine, pace)
         return
     started = time.perf_counter()
     learn(engine, arms, outcomes, played)
