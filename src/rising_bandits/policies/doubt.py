@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 
 from rising_bandits.theory.noise import Contradiction, Steps, contradiction
@@ -27,6 +28,12 @@ class Doubt:
         self._sigma, self._n_arms = sigma, n_arms
         self.steps: dict[int, Steps] = {}
         """How the outcomes of each arm vary from play to play."""
+
+    def copy(self) -> Doubt:
+        """An independent copy."""
+        made = Doubt(self._sigma, self._n_arms)
+        made.steps = {arm: copy.copy(steps) for arm, steps in self.steps.items()}
+        return made
 
     def add(self, arms: Sequence[int], outcomes: Sequence[float]) -> Contradiction | None:
         """Add an outcome of each of some arms. Returns the contradiction that one of them completes, if any."""

@@ -123,7 +123,7 @@ class RulePolicy(Policy):
         policy = copy.copy(self)
         policy._engine = engine
         policy._out, policy._met = self._out.copy(), Met()
-        policy._doubt = copy.deepcopy(self._doubt)
+        policy._doubt = None if self._doubt is None else self._doubt.copy()
         if not callable(self._rng):
             # What this policy draws must not change its copies.
             policy._rng = copy.deepcopy(self.rng)

@@ -90,7 +90,7 @@ class Learned:
             kept = entry.kept
             if kept is not None and kept[0] is known and kept[1][0].size > 0 and len(owed) < _RUN:
                 owed.append(kept[1])
-            elif entry.counts:
+            elif entry.values is not None or entry.control is not None:
                 self.take(entry, resolve)
                 owed, known = self._owed, self.arms
 
