@@ -91,9 +91,17 @@ class Steps:
                 self.add(outcome)
             return
         self.pairs += len(outcomes) // 2
-        for last, outcome in zip(outcomes[::2], outcomes[1::2], strict=True):
+        squares, largest, second = self.squares, self.largest, self.second
+        each = iter(outcomes)
+        for last, outcome in zip(each, each, strict=True):
             if outcome < last:
-                self._fell((last - outcome) ** 2)
+                square = (last - outcome) ** 2
+                squares += square
+                if square > largest:
+                    largest, second = square, largest
+                elif square > second:
+                    second = square
+        self.squares, self.largest, self.second = squares, largest, second
 
     def _fell(self, square: float) -> None:
         """Add the square of a fall."""

@@ -52,7 +52,7 @@ class Blocks:
     ([16.0], [1.0, 1.0])
     """
 
-    __slots__ = ("count", "high", "low", "size", "square", "squares", "steps", "sums", "total", "waiting")
+    __slots__ = ("_full", "count", "high", "low", "size", "square", "squares", "steps", "sums", "total", "waiting")
 
     def __init__(self) -> None:
         self.size = BLOCK
@@ -69,6 +69,8 @@ class Blocks:
         """The steps from play to play, to doubt sigma by."""
         self.waiting: list[float] = []
         """The newest outcomes, which are counted nowhere yet."""
+        self._full: tuple[float, float] | None = None
+        """The sum of all full blocks, and of the recent ones; None if it has to be computed."""
 
     def gather(self) -> bool:
         """Count `BLOCK` outcomes that wait. Returns whether they fill a block."""
@@ -78,11 +80,12 @@ class Blocks:
         self.count += BLOCK
         self.total += math.fsum(counted)
         self.square += math.fsum(map(mul, counted, counted))
-        self.low, self.high = min(self.low, *counted), max(self.high, *counted)
+        self.low, self.high = min(self.low, min(counted)), max(self.high, max(counted))
         if self.count < self.size:
             return False
         self.sums.append(self.total)
         self.squares.append(self.square)
+        self._full = None
         self.count, self.total, self.square = 0, 0.0, 0.0
         return True
 
@@ -93,7 +96,11 @@ class Blocks:
         fall; far lower than the recent ones, if it is not full.
         """
         newest = self.total / self.count if self.count else self.sums[-1] / self.size
-        whole, recent = self._mean(len(self.sums)), self._mean(RECENT)
+        if self._full is None:
+            self._full = math.fsum(self.sums), math.fsum(self.sums[-RECENT:])
+        blocks = len(self.sums)
+        whole = (self._full[0] + self.total) / (blocks * self.size + self.count)
+        recent = (self._full[1] + self.total) / (min(blocks, RECENT) * self.size + self.count)
         if max(whole, recent) - newest <= _LOWER:
             return None
         if self.count:
@@ -109,17 +116,13 @@ class Blocks:
         )
         return fall(means, counts=sizes, squares=powers, ends=(self.low, self.high), arms=arms)
 
-    def _mean(self, blocks: int) -> float:
-        """The mean of the newest full blocks and of the one that is not full."""
-        blocks = min(blocks, len(self.sums))
-        return (math.fsum(self.sums[len(self.sums) - blocks :]) + self.total) / (blocks * self.size + self.count)
-
     def halve(self) -> None:
         """Make one block of each two if there are too many."""
         if len(self.sums) >= MOST:
             self.sums = [first + second for first, second in zip(self.sums[::2], self.sums[1::2], strict=True)]
             self.squares = [first + second for first, second in zip(self.squares[::2], self.squares[1::2], strict=True)]
             self.size *= 2
+            self._full = None
 
     def dump(self) -> list[Any]:
         """The outcomes as plain data."""
