@@ -470,8 +470,12 @@ def test_who_calls_without_a_pause_keeps_the_turn_until_its_time_is_over(tmp_pat
         first.leave()
         assert first.enter(5.0)
         assert not served.is_set()
-    # Its time is over.
+    # Its time is over, but after an ask the tell comes first.
     monkeypatch.setattr(queues, "KEEP", 0.0)
+    monkeypatch.setattr(queues, "MORE", 1e9)
+    first.leave(more=True)
+    assert first.enter(5.0)
+    assert not served.is_set()
     first.leave()
     waiting.join()
     assert served.is_set()

@@ -415,8 +415,11 @@ class Log:
                         writer.drop_snapshots(self.number)
                     # Raises if the study was deleted, or its log replaced.
                     next(writer.later(self.number, fold.seq, digest=fold.digest), None)
-                    writer.keep_snapshot(self.number, fold.seq, body)
-                newest = fold.seq
+                    newest = writer.snapshot_seq(self.number)
+                    # Another process may have written one since.
+                    if self._unreadable or self._due(fold, newest):
+                        writer.keep_snapshot(self.number, fold.seq, body)
+                        newest = fold.seq
         except Exception as error:
             _LOGGER.warning("no snapshot of study %r could be written: %s", self.name, error)
         self._snapshot_seq, self._unreadable = newest, False

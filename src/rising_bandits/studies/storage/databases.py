@@ -83,8 +83,8 @@ class Database(Protocol):
     def commit(self, connection: Any) -> None:
         """End a transaction. What it changed is stored for good."""
 
-    def ended(self) -> None:
-        """A transaction has ended: the next one may begin."""
+    def ended(self, *, more: bool = False) -> None:
+        """A transaction has ended: the next one may begin. ``more`` says that it should be one of this process."""
 
     def busy(self, connection: Any) -> bool:
         """Whether a transaction is open."""
@@ -208,10 +208,10 @@ class SQLite:
         """End a transaction."""
         connection.execute("COMMIT")
 
-    def ended(self) -> None:
+    def ended(self, *, more: bool = False) -> None:
         """Let the next process write."""
         if self._queue is not None:
-            self._queue.leave()
+            self._queue.leave(more=more)
 
     def busy(self, connection: sqlite3.Connection) -> bool:
         """Whether a transaction is open."""
@@ -302,7 +302,7 @@ class Postgres:
             raise self._driver.OperationalError("the transaction has failed already")
         connection.execute("COMMIT")
 
-    def ended(self) -> None:
+    def ended(self, *, more: bool = False) -> None:
         """The server itself orders those who wait."""
 
     def busy(self, connection: Any) -> bool:

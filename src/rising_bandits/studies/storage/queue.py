@@ -38,8 +38,12 @@ KEEP = 0.008
 When the turn changes, the next process first learns what this one wrote. The longer the turns, the less of the time
 goes into that, and the longer the others wait.
 """
+MORE = 0.001
+"""Seconds by which a turn may be longer so that a call can follow that is expected at once."""
 AHEAD = 0.002
-"""Seconds after which the next in line looks again at what was written."""
+"""Seconds after which the first in line look again at what was written."""
+FIRST = 2
+"""How many are the first in line. With one alone, learning what the others wrote would take as long as a turn."""
 PAUSE = 0.0002
 """Seconds without a call after which the turn goes to the next in line."""
 _NEAR, _FAR = 25e-6, 0.0005
@@ -69,6 +73,8 @@ class Queue:
         """When the turn began, and when the last call ended, by the monotonic clock."""
         self._quick = False
         """Whether the turn began a moment after the last call had ended."""
+        self._until = KEEP
+        """Seconds after which the turn ends if others wait."""
 
     def enter(self, timeout: float, ahead: Callable[[], None] | None = None) -> bool:
         """Wait for the turn.
@@ -78,7 +84,7 @@ class Queue:
         timeout
             The most seconds to wait.
         ahead
-            Called every `AHEAD` seconds by the next in line, while it waits.
+            Called every `AHEAD` seconds by the first in line, while they wait.
 
         Returns
         -------
@@ -105,7 +111,7 @@ class Queue:
             return False
         if words[_NEXT] == self._ticket + 1:
             self._since = now
-        elif now - self._since > KEEP:
+        elif now - self._since > self._until:
             return False
         words[_PAUSED] = 0
         # Another process may have taken the turn in this moment.
@@ -130,7 +136,7 @@ class Queue:
                 self._call(words, called)
                 seen = now
                 continue
-            if ahead is not None and ticket - called == 1 and now - looked >= AHEAD:
+            if ahead is not None and ticket - called <= FIRST and now - looked >= AHEAD:
                 ahead()
                 looked = now
                 continue
@@ -144,14 +150,18 @@ class Queue:
             words[_PAUSED] = 0
             words[_CALLED] = called + 1
 
-    def leave(self) -> None:
-        """End a call. The turn is kept if the last call was a moment ago, so that the next one can be expected soon."""
+    def leave(self, *, more: bool = False) -> None:
+        """End a call. The turn is kept if the last call was a moment ago, so that the next one can be expected soon.
+
+        ``more`` says that the next call belongs to this one, and should come before those of others.
+        """
         words, ticket = self._words, self._ticket
         if ticket < 0 or words is None:
             return
         self._left = now = time.monotonic()
         waited = words[_NEXT] != ticket + 1
-        if self._quick and words[_CALLED] == ticket and not (waited and now - self._since > KEEP):
+        self._until = KEEP + MORE if more else KEEP
+        if self._quick and words[_CALLED] == ticket and not (waited and now - self._since > self._until):
             words[_PAUSED] = int(now * 1e9)
             if _KEPT.get(self._path) is not self:
                 _KEPT[self._path] = self

@@ -176,7 +176,7 @@ class Storage:
                     self.database.check()
                     self.database.commit(connection)
                     self._held.seen = seen
-                    self.database.ended()
+                    self.database.ended(more=writer.asked)
                 except BaseException as error:
                     self._failed(error)
                     raise

@@ -290,6 +290,9 @@ class Writer(Reader):
     Events are sent to the database together: before anything is read, and when the transaction ends.
     """
 
+    asked = False
+    """Whether it ends with an ask. If its tell comes after those of others, everybody has to learn them again."""
+
     def __init__(self, storage: Storage, connection: Any) -> None:
         super().__init__(storage, connection)
         self._unsent: list[tuple[Any, ...]] = []
@@ -373,6 +376,7 @@ class Writer(Reader):
             before = event_digest(before, study, seq, event.kind, event.at, event.decision, body)
             self._unsent.append((study, seq, event.kind, event.at, event.decision, body, before))
         self._tail = self.end = (study, seq, before)
+        self.asked = bool(events) and events[-1].kind == "ask"
         return before
 
     def _newest(self, study: int) -> tuple[int, int]:
