@@ -3,9 +3,10 @@ import { useEffect, useRef } from "preact/hooks";
 import * as echarts from "echarts/core";
 import { BarChart, GraphChart, LineChart } from "echarts/charts";
 import { AriaComponent, GridComponent, LegendComponent, TooltipComponent } from "echarts/components";
+import { LabelLayout } from "echarts/features";
 import { SVGRenderer } from "echarts/renderers";
 
-echarts.use([BarChart, GraphChart, LineChart, AriaComponent, GridComponent, LegendComponent, TooltipComponent, SVGRenderer]);
+echarts.use([BarChart, GraphChart, LineChart, AriaComponent, GridComponent, LegendComponent, TooltipComponent, LabelLayout, SVGRenderer]);
 
 export const COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6BB1", "#7F7F7F"];
 export const escape = (text) => echarts.format.encodeHTML(String(text));

@@ -2,6 +2,7 @@
 import { useMemo } from "preact/hooks";
 import { Chart, escape, ink } from "./chart.jsx";
 import { Name } from "./names.jsx";
+import { LETTER, short, sides } from "./sides.js";
 import { number, plain, several, withUnit } from "./words.js";
 
 // The colour of an arm: grey if nothing is known, else on the ramp from the worst to the best.
@@ -31,16 +32,27 @@ export function Structure({ structure, labels, arms, chosen, retired, unit, past
     if (!structure.nodes) return null;
     const look = ink();
     const many = structure.nodes.length > 60;
-    const tall = structure.kind === "matching" ? Math.max(structure.nodes.length * 14, 300) : 440;
+    const names = structure.nodes.map((node) => plain(node.name));
+    // In a matching the names stand outside, so they need room at both sides.
+    const matching = structure.kind === "matching", workers = structure.workers || 0;
+    const room = (some) => 18 + LETTER * Math.max(...some.map((name) => short(name).length));
+    // About how large the drawing is on this screen.
+    const across = Math.min(window.innerWidth - 60, 640);
+    const wide = matching ? across - room(names.slice(0, workers)) - room(names.slice(workers)) : 0.76 * across;
+    const tall = matching ? Math.max(structure.nodes.length * 14, 300) : Math.max(wide / 1.64, 280);
+    const points = structure.nodes.map((node) => [node.x * wide, node.y * tall]);
+    const side = many || matching ? [] : sides(points, structure.edges, names, wide);
     return {
       tooltip: { formatter: (event) => (event.dataType === "edge" ? escape(event.data.said) : escape(event.name)) },
       series: [{
-        type: "graph", layout: "none", roam: true, preserveAspect: "contain", scaleLimit: { min: 0.5, max: 12 }, left: "12%", right: "12%", top: 24, bottom: 24,
+        type: "graph", layout: "none", roam: true, preserveAspect: "contain", scaleLimit: { min: 0.5, max: 12 }, left: matching ? room(names.slice(0, workers)) : "12%", right: matching ? room(names.slice(workers)) : "12%", top: 32, bottom: 32,
         symbolSize: many ? 5 : 13, edgeSymbol: ["none", structure.directed ? "arrow" : "none"], edgeSymbolSize: many ? 4 : 7,
-        label: { show: !many, position: structure.kind === "matching" ? "bottom" : "top", color: look.ink, textBorderColor: look.card, textBorderWidth: 3, fontSize: 11, width: 90, overflow: "truncate" },
+        // The background keeps an edge from crossing the letters.
+        label: { show: !many, color: look.ink, backgroundColor: look.card, padding: [1, 3], borderRadius: 3, fontSize: 11, lineHeight: 14, formatter: (event) => short(event.name) },
+        labelLayout: { hideOverlap: true },
         itemStyle: { color: look.card, borderColor: look.ink, borderWidth: 1.4 },
-        data: structure.nodes.map((node, i) => ({ id: String(i), name: plain(node.name), x: node.x * 720, y: node.y * tall, itemStyle: (structure.sources || []).includes(i) || (structure.targets || []).includes(i) ? { color: look.main } : undefined,
-          label: structure.kind === "matching" ? { position: i < structure.workers ? "left" : "right" } : undefined })),
+        data: structure.nodes.map((_, i) => ({ id: String(i), name: names[i], x: points[i][0], y: points[i][1], itemStyle: (structure.sources || []).includes(i) || (structure.targets || []).includes(i) ? { color: look.main } : undefined,
+          label: { position: matching ? (i < workers ? "left" : "right") : side[i] } })),
         links: structure.edges.map(([from, to], i) => ({
           source: String(from), target: String(to), label: { show: false }, said: said(labels[i], known[i]), arm: labels[i],
           lineStyle: { color: shade(goodness(known[i]), look.ramp), width: chosen.has(labels[i]) ? 5 : many ? 1 : 2, type: retired.has(labels[i]) ? "dashed" : "solid", opacity: chosen.size && !chosen.has(labels[i]) ? 0.65 : 1, curveness: 0 },

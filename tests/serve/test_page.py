@@ -211,3 +211,35 @@ def test_a_large_study_opens_with_a_small_page(storage, serve):
     assert "frame-ancestors 'none'" in policy
     assert client.get("/static/secret").status_code == 404
     assert client.get("/static/..%2Fapp.py").status_code == 404
+
+
+NAMES = """() => {
+  const chart = document.querySelector("#h-structure ~ .chart svg");
+  const box = (each) => { const at = each.getBoundingClientRect(); return [at.left, at.top, at.right, at.bottom]; };
+  return { chart: box(chart), names: [...chart.querySelectorAll("text")].map((text) => [text.textContent, box(text)]) };
+}"""
+
+
+def test_names_of_nodes_stand_apart_and_inside_the_drawing(storage, served, page):
+    grid = [((f"{a},{b}"), f"{a + c},{b + 1 - c}") for a in range(4) for b in range(4) for c in (0, 1)]
+    grid = [(one, other) for one, other in grid if "4" not in other]
+    rb.studies.create("grid", rb.problems.ShortestPath(grid, "0,0", "3,3"), storage=storage).close()
+    people, work = ["ann", "bob", "a very long name of a worker"], ["label", "rank", "summarise everything"]
+    rb.studies.create("matching", rb.problems.Matching(people, work), storage=storage).close()
+    address = served(make_app(storage, limits=Limits(rate=0)))
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 844})
+        for study, count in (("grid", 16), ("matching", 6)):
+            page.goto(address)
+            page.get_by_role("heading", name=study, exact=True).click()
+            page.wait_for_selector("#h-structure ~ .chart svg text")
+            found = page.evaluate(NAMES)
+            left, top, right, bottom = found["chart"]
+            assert len(found["names"]) == count
+            for name, box in found["names"]:
+                assert left <= box[0] < box[2] <= right, name
+                assert top <= box[1] < box[3] <= bottom, name
+            boxes = [box for _, box in found["names"]]
+            for place, one in enumerate(boxes):
+                for other in boxes[place + 1 :]:
+                    assert one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
