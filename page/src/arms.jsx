@@ -32,7 +32,7 @@ export function ArmTable({ data, units, arms, chosen, retired, picked, onPick, u
         ))}</tr></thead>
         <tbody>{rows.slice(0, MOST).map((arm) => (
           <tr key={arm.label} class={`${arm.label === picked ? "picked" : ""} ${retired.has(arm.label) ? "off" : ""}`}>
-            <td>{units !== "arms" ? <>{chosen.has(arm.label) ? "● " : ""}<Name text={arm.label} /></> : <button onClick={() => onPick(arm.label === picked ? "" : arm.label)} aria-pressed={arm.label === picked}>{chosen.has(arm.label) ? "● " : ""}<Name text={arm.label} /></button>}{retired.has(arm.label) ? " (retired)" : ""}</td>
+            <th scope="row">{units !== "arms" ? <>{chosen.has(arm.label) ? "● " : ""}<Name text={arm.label} /></> : <button onClick={() => onPick(arm.label === picked ? "" : arm.label)} aria-pressed={arm.label === picked}>{chosen.has(arm.label) ? "● " : ""}<Name text={arm.label} /></button>}{retired.has(arm.label) ? " (retired)" : ""}</th>
             <td>{number(arm.plays)}</td><td>{number(arm.recent_outcome)}</td><td>{number(inside(arm.predicted_outcome, units === "arms" ? data.domain : [0, 1]))}</td><td>{possible(arm, "")}</td>
           </tr>
         ))}</tbody>

@@ -68,10 +68,10 @@ export function Explain({ explanation, onSuperArms, ...outcomes }) {
     {option.series.length > 0 && <Chart option={option} height={height} label={`Why: recent average, forecast and possible outcome of ${rows.length} arms of the chosen super arm and the runner-up`} />}
     <p class="faint small">● only in the chosen one, ○ only in the runner-up, ◐ in both. Recent: the average of recent outcomes. Possible, the index: the forecast and a bonus for what is not known yet. The decision is the super arm for which this is best.{lower ? " Lower is better." : ""}{onSuperArms ? REWARDS : ""}{all.length > MOST ? ` The first ${MOST} of ${all.length} arms are drawn.` : ""}</p>
     <details><summary>As a table</summary><div class="scroll" tabIndex={0} role="group" aria-label="The explanation as a table">
-      <table>
+      <table aria-label="The bars as numbers">
         <thead><tr><th>{onSuperArms ? "super arm" : "arm"}</th><th>plays</th><th>recent</th><th>forecast</th><th>possible</th></tr></thead>
         <tbody>{all.slice(0, 200).map((row) => (
-          <tr key={row.label}><td>{MARKS[row.group]}<span class="sr"> {row.group}</span> <Name text={row.label} /></td><td>{number(row.plays)}</td><td>{withUnit(row.recent_outcome, unit)}</td><td>{withUnit(inside(row.predicted_outcome, domain), unit)}</td><td>{possible(row, unit)}</td></tr>
+          <tr key={row.label}><th scope="row">{MARKS[row.group]}<span class="sr"> {row.group}</span> <Name text={row.label} /></th><td>{number(row.plays)}</td><td>{withUnit(row.recent_outcome, unit)}</td><td>{withUnit(inside(row.predicted_outcome, domain), unit)}</td><td>{possible(row, unit)}</td></tr>
         ))}</tbody>
       </table>
     </div></details>

@@ -24,8 +24,8 @@ function Compare({ task, policies }) {
     <p><label>Baseline <select value={against} onChange={(event) => setBaseline(event.target.value)}>{policies.map((each) => <option key={each}>{each}</option>)}</select></label></p>
     {problem && <p class="bad" role="alert">{problem}</p>}
     {found && <>
-      <div class="scroll" tabIndex={0} role="group" aria-label="Comparison"><table><thead><tr><th>policy</th><th>difference of regret</th><th>low</th><th>high</th><th>p</th><th>seeds</th></tr></thead><tbody>
-        {found.rows.map((row) => <tr key={`${row.task} ${row.policy}`}><td><Name text={row.policy} />{row.task !== task && <> on <Name text={row.task} /></>}</td><td>{number(row.difference)}</td><td>{number(row.low)}</td><td>{number(row.high)}</td><td>{row.p !== null && row.p < 0.001 ? "< 0.001" : number(row.p, 2)}</td><td>{row.pairs}</td></tr>)}
+      <div class="scroll" tabIndex={0} role="group" aria-label="Comparison"><table aria-label="Differences of regret"><thead><tr><th>policy</th><th>difference of regret</th><th>low</th><th>high</th><th>p</th><th>seeds</th></tr></thead><tbody>
+        {found.rows.map((row) => <tr key={`${row.task} ${row.policy}`}><th scope="row"><Name text={row.policy} />{row.task !== task && <> on <Name text={row.task} /></>}</th><td>{number(row.difference)}</td><td>{number(row.low)}</td><td>{number(row.high)}</td><td>{row.p !== null && row.p < 0.001 ? "< 0.001" : number(row.p, 2)}</td><td>{row.pairs}</td></tr>)}
       </tbody></table></div>
       <p class="faint small">Negative: less regret than <Name text={found.baseline} />. Low and high: a 95% t-interval of the paired differences. p: of the paired t-test, corrected by Holm for all rows.</p>
       {found.notes.map((note) => <p class="faint small" key={note}><Name text={note} /></p>)}
@@ -59,7 +59,7 @@ export function Results() {
     series: shown.flatMap((each) => band(plain(each.policy), each.curve, colour(each.policy), [each.curve.mean.every((mean) => mean >= 0) ? 0 : null, null])),
   }), [found, off, logarithmic]);
   if (problem) return <main id="main"><p class="bad" role="alert">{problem}</p></main>;
-  if (!data) return <p class="wait">Loading …</p>;
+  if (!data) return <main id="main"><p class="wait" role="status">Loading …</p></main>;
   const flip = (policy) => setOff((old) => { const next = new Set(old); if (!next.delete(policy)) next.add(policy); return next; });
   return (
     <main id="main">
@@ -74,8 +74,8 @@ export function Results() {
             <Key entries={shown.map((each) => [each.policy, colour(each.policy)])} />
             <p class="faint small"><label><input type="checkbox" checked={logarithmic} onChange={() => setLogarithmic(!logarithmic)} /> Rounds on a logarithmic axis.</label> Mean over seeds; the band is a 99% t-interval.</p></section>
           <section class="card c4" aria-labelledby="h-policies"><h2 id="h-policies">Policies</h2>
-            <div class="scroll" tabIndex={0} role="group" aria-label="Policies"><table><thead><tr><th>policy</th><th>seeds</th><th>regret</th><th>±</th></tr></thead><tbody>
-              {found.policies.map((each) => <tr key={each.policy}><td><label><input type="checkbox" checked={!off.has(each.policy)} onChange={() => flip(each.policy)} /> <Name text={each.policy} /></label></td><td>{each.seeds}</td><td>{number(each.final, 5)}</td><td>{number(each.half_width, 3)}</td></tr>)}
+            <div class="scroll" tabIndex={0} role="group" aria-label="Policies"><table aria-label="Regret of each policy"><thead><tr><th>policy</th><th>seeds</th><th>regret</th><th>±</th></tr></thead><tbody>
+              {found.policies.map((each) => <tr key={each.policy}><th scope="row"><label><input type="checkbox" checked={!off.has(each.policy)} onChange={() => flip(each.policy)} /> <Name text={each.policy} /></label></th><td>{each.seeds}</td><td>{number(each.final, 5)}</td><td>{number(each.half_width, 3)}</td></tr>)}
             </tbody></table></div>
             <p class="faint small">Regret at the last round, the least first; ± is half of the interval.</p>
           </section>

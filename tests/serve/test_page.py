@@ -16,8 +16,12 @@ def test_the_page_opens_follows_and_retires_an_arm_by_clicking(storage, served, 
     play(study, 30)
     address = served(make_app(storage, limits=Limits(rate=0)))
     page.goto(address)
-    page.get_by_role("heading", name="routes").click()
+    # A screen reader gets the name of the study as the link, and its numbers as text beside it.
+    page.get_by_role("link", name="routes", exact=True).wait_for()
+    page.get_by_role("article").get_by_role("definition").first.wait_for()
+    page.get_by_role("article").click()
     page.wait_for_selector("#h-structure")
+    assert page.get_by_role("rowheader").count() == 5
     assert page.text_content("#decisions") == "30"
     page.get_by_text("● live").wait_for()
     page.get_by_text("Chosen:", exact=True).wait_for()
@@ -57,7 +61,7 @@ def test_the_page_is_used_with_the_keyboard_alone(storage, served, page):
     page.goto(served(make_app(storage, limits=Limits(rate=0))))
     page.get_by_role("heading", name="routes").wait_for()
     page.get_by_text("today: 1").wait_for()
-    tab_to(page, "a.card")
+    tab_to(page, ".card h2 a")
     page.keyboard.press("Enter")
     page.get_by_text("Chosen:", exact=True).wait_for()
     # The content is what is focused, so the next stop is in it.
@@ -68,7 +72,7 @@ def test_the_page_is_used_with_the_keyboard_alone(storage, served, page):
     page.keyboard.press("Enter")
     page.get_by_text("Note: this decision was made by 'today'").wait_for()
     # An arm is picked in the table, and the form has it.
-    tab_to(page, "#h-arms ~ .scroll td button", "Shift+Tab")
+    tab_to(page, "#h-arms ~ .scroll tbody button", "Shift+Tab")
     picked = page.evaluate("document.activeElement.textContent").removeprefix("● ")
     page.keyboard.press("Enter")
     tab_to(page, "select[aria-label='Do']", "Shift+Tab")
