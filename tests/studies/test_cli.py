@@ -397,9 +397,12 @@ def test_ctrl_c_does_not_promise_that_an_ask_goes_on(run, capsys, monkeypatch, t
 def test_a_scale_that_turns_the_outcomes_around_is_pointed_out(run, monkeypatch, tmp_path, caplog):
     monkeypatch.setenv("RISING_STORAGE", f"sqlite:///{tmp_path}/s.db")
     assert run("study", "create", "s", "--arms", "a,b", "--k", "1", "--high", "60", "--lower-is-better") == 0
-    assert run("study", "set-scale", "s", "range(low=0, high=90, lower_is_better=True)") == 0
-    assert "opposite" not in caplog.text
-    assert run("study", "set-scale", "s", "range(low=0, high=90)") == 0
+    assert run("study", "set-scale", "s", "range(low=0, high=90, unit='min')") == 0
+    assert run("study", "set-scale", "s", "log(low=1, high=90)") == 0
+    with rb.studies.open("s", storage=f"sqlite:///{tmp_path}/s.db") as study:
+        assert study.scale == rb.studies.Log(1, 90, lower_is_better=True, unit="min")
+    assert "higher outcomes" not in caplog.text
+    assert run("study", "set-scale", "s", "range(low=0, high=90, lower_is_better=False)") == 0
     # The shell has no handler of its own, so Python prints what is logged as a warning.
     assert "higher outcomes count as better from now on" in caplog.text
 

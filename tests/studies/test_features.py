@@ -309,7 +309,7 @@ def test_recorded_decisions_are_compared_on_common_days_only(storage):
     for _ in range(4):
         study.record(["a->b", "b->d"], {"a->b": 70, "b->d": 70}, source="today")
     assert study.compare("today").reward is None
-    assert "too few" in str(study.compare("today"))
+    assert "0 of the study and 9 of 'today'; at least two of each" in str(study.compare("today"))
     play(study, 4, lambda label: 30.0)
     found = study.compare("today")
     assert not found.drawn

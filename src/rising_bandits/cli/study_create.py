@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from rising_bandits.studies import Scale
 
 
-def read_scale(text: str | None, given: dict[str, Any]) -> Scale:
+def read_scale(text: str | None, given: dict[str, Any], like: Scale | None = None) -> Scale:
     """The scale that the options describe.
 
-    ``text`` is the value of --scale, and ``given`` are the values of the other options of the scale that were set.
+    ``text`` is the value of --scale, and ``given`` are the values of the other options of the scale that were set. Unit
+    and direction of the scale ``like`` are kept where they are not given.
     """
     from rising_bandits.studies.scales import scale_by_name
 
@@ -39,7 +40,7 @@ def read_scale(text: str | None, given: dict[str, Any]) -> Scale:
     if extra:
         options = " and ".join(f"--{option.replace('_', '-')}" for option in given if option in extra)
         raise InputError(f"{leading} says how outcomes are scaled; leave out {options}")
-    return scale_by_name(name, parameters)
+    return scale_by_name(name, parameters, like)
 
 
 def create(

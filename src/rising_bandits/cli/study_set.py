@@ -97,12 +97,14 @@ def set_scale(
 ) -> None:
     """Use another scale from now on. All values are computed again from the outcomes.
 
+    The unit and the direction (lower_is_better) stay as they are, unless the scale names them.
+
     Writes the change to the database.
 
     Example: rising study set-scale team 'range(low=0, high=200, clip=True)'
     """
     with open_study(name, storage, author) as study:
-        study.set_scale(read_scale(scale, {}))
+        study.set_scale(read_scale(scale, {}, like=study.scale))
         shown = study.scale
     say_done(as_json, name, repr(shown), scale=shown.spec())
 

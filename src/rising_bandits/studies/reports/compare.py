@@ -46,6 +46,8 @@ class Comparison:
     """Whether the asks were drawn at random. Otherwise the decisions were recorded."""
     decisions: tuple[int, int]
     """How many decisions of the study and of the other are compared."""
+    told: tuple[int, int]
+    """How many decisions of both were told, those included that are not compared."""
     untold: tuple[int, int]
     """How many further decisions of both were not told, or not yet."""
     days: int
@@ -74,10 +76,10 @@ class Comparison:
 
     def __str__(self) -> str:
         how = "asks that were drawn at random" if self.drawn else "decisions, of which one part was recorded elsewhere"
+        if self.reward is None:
+            return shown_text(self._missing(), lines=True)
         days = f"{self.days} day{'' if self.days == 1 else 's'}"
         lines = [f"the study and {self.source!r} on {sum(self.decisions)} {how}, over {days}"]
-        if self.reward is None:
-            return "\n".join([*lines, "too few decisions: at least two of each on the same day are needed"])
         unit = f" {self.unit}" if self.unit else ""
         for place, name in enumerate(("study", "other")):
             who = "the study" if place == 0 else repr(self.source)
@@ -108,6 +110,14 @@ class Comparison:
         if not self.drawn:
             lines.append("note: nobody drew who decides when, so other things may differ too; see Study.hand_over")
         return shown_text("\n".join(lines), lines=True)
+
+    def _missing(self) -> str:
+        """What is missing for a comparison."""
+        counts = [
+            f"{told} of {name}{f' ({others} more not told)' if others else ''}"
+            for name, told, others in zip(("the study", repr(self.source)), self.told, self.untold, strict=True)
+        ]
+        return f"too few decisions were told: {' and '.join(counts)}; at least two of each are needed"
 
 
 @dataclass
@@ -171,6 +181,7 @@ def compare(log: Log, source: str, level: float) -> Comparison:
         source=source,
         drawn=drawn,
         decisions=(sum(not decision.other for decision in inside), sum(decision.other for decision in inside)),
+        told=(sum(not decision.other for decision in told), sum(decision.other for decision in told)),
         untold=(
             sum(not decision.other and not decision.closed for decision in compared),
             sum(decision.other and not decision.closed for decision in compared),

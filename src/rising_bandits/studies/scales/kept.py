@@ -36,7 +36,7 @@ def scale_from_spec(spec: Mapping[str, Any]) -> Scale:
     return scale
 
 
-def scale_by_name(name: str, parameters: Mapping[str, Any]) -> Scale:
+def scale_by_name(name: str, parameters: Mapping[str, Any], like: Scale | None = None) -> Scale:
     """The scale with this name on the command line.
 
     Parameters
@@ -45,9 +45,13 @@ def scale_by_name(name: str, parameters: Mapping[str, Any]) -> Scale:
         The name of its class, in small or capital letters.
     parameters
         The arguments of its class.
+    like
+        An earlier scale. Its unit and its direction are kept where they are not given.
 
     >>> scale_by_name("reciprocal", {"best": 2, "unit": "ms"})
     Reciprocal(best=2.0, unit='ms')
+    >>> scale_by_name("range", {"high": 90}, like=Range(0, 60, lower_is_better=True, unit="min"))
+    Range(low=0.0, high=90.0, lower_is_better=True, unit='min')
     """
     kinds = {kind.lower(): kind for kind in _TYPES}
     if name.lower() not in kinds:
@@ -61,7 +65,10 @@ def scale_by_name(name: str, parameters: Mapping[str, Any]) -> Scale:
     missing = [needed for needed in missing if needed not in parameters]
     if missing:
         raise InputError(f"the scale {name} needs {' and '.join(missing)}, as in {name}({missing[0]}=...)")
-    scale: Scale = kind(**parameters)
+    kept: dict[str, Any] = {}
+    if like is not None:
+        kept = {part: getattr(like, part) for part in ("unit", "lower_is_better") if part in known}
+    scale: Scale = kind(**{**kept, **parameters})
     return scale
 
 
