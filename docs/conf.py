@@ -1,11 +1,14 @@
 """How the pages and the docstrings become a site: ``make docs``."""
 
+import logging
 import sys
 from pathlib import Path
 
 from rising_bandits import __version__
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+# Cells of pages work with studies, whose log would stand between the warnings of the build.
+logging.getLogger("rising_bandits").setLevel(logging.WARNING)
 
 project = "rising-bandits"
 author = "The rising-bandits developers"
