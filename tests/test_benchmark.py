@@ -16,7 +16,7 @@ from rising_bandits import benchmark
 from rising_bandits.benchmark.plan import Instance
 from rising_bandits.benchmark.report import Score, by, by_group, lines, targets
 from rising_bandits.benchmark.rested import metelli_2, metelli_15
-from rising_bandits.experiments import make_task, run_plan
+from rising_bandits.experiments import make_plan, make_task, run_plan
 
 ANY = {
     "family": st.sampled_from(list(benchmark.FAMILIES)),
@@ -286,3 +286,12 @@ def test_the_ratio_to_the_best_rival_has_an_interval_that_holds_it():
     assert target.low < target.value < target.high
     assert target.low == pytest.approx(0.8, abs=0.1)
     assert target.held
+
+
+@pytest.mark.parametrize("policies", [list(benchmark.POLICIES), [*rb.policies.names()]], ids=["benchmark", "all"])
+def test_every_policy_can_play_a_task_without_noise(policies):
+    """The first of the paper's tasks has none, and policies are told so."""
+    plan = make_plan(["toy"], policies, seeds=1, horizon=1_000)
+    assert len(plan) == len(policies)
+    for spec in plan:
+        spec.make_policy()

@@ -178,7 +178,7 @@ def test_exploring_covers_every_arm_of_a_path_and_then_never_changes():
     [
         (lambda: rb.policies.CUCB(bonus=-1), "bonus must be a number C of at least 0"),
         (lambda: rb.policies.CTS(posterior="normal"), "posterior must be 'beta' or 'gaussian', got 'normal'"),
-        (lambda: rb.policies.CTS(sigma=0.0), "sigma must be a number above 0"),
+        (lambda: rb.policies.CTS(posterior="gaussian", sigma=0.0), "sigma must be a number above 0"),
         (lambda: rb.policies.RecentMean(window=0), "window must be an integer of at least 1"),
         (lambda: rb.policies.NewerHalf(sigma=-0.1), "sigma must be a number of at least 0"),
         (lambda: rb.policies.EpsilonGreedy(epsilon=1.5), "epsilon must be"),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rising_bandits.policies.levels import BaseArmPolicy
-from rising_bandits.policies.parameters import checked_deviation, checked_posterior
+from rising_bandits.policies.parameters import checked_deviation, checked_posterior, checked_sigma
 from rising_bandits.policies.rules.window import ALL_PLAYS, WindowTS, make_window_ts
 from rising_bandits.problems.base import Problem
 
@@ -48,7 +48,8 @@ class CTS(BaseArmPolicy):
 
     def __post_init__(self) -> None:
         self.posterior = checked_posterior(self.posterior)
-        self.sigma = checked_deviation(self.sigma)
+        # Only the Gaussian posterior uses it; a task without noise tells 0.
+        self.sigma = (checked_deviation if self.posterior == "gaussian" else checked_sigma)(self.sigma)
 
     @classmethod
     def examples(cls) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from typing import Any
 from rising_bandits import _checks
 from rising_bandits.errors import InputError
 from rising_bandits.policies.levels import BaseArmPolicy
-from rising_bandits.policies.parameters import checked_deviation, checked_posterior, checked_window
+from rising_bandits.policies.parameters import checked_deviation, checked_posterior, checked_sigma, checked_window
 from rising_bandits.policies.rules.window import ALL_PLAYS, WindowTS, make_window_ts
 from rising_bandits.problems.base import Problem
 
@@ -66,7 +66,8 @@ class RisingTS(BaseArmPolicy):
         if self.forced is not None:
             self.forced = _checks.integer("forced", self.forced, low=0, limit=10**12)
         self.posterior = checked_posterior(self.posterior)
-        self.sigma = checked_deviation(self.sigma)
+        # Only the Gaussian posterior uses it; a task without noise tells 0.
+        self.sigma = (checked_deviation if self.posterior == "gaussian" else checked_sigma)(self.sigma)
         if self.window is not None:
             self.window = checked_window(self.window)
 
