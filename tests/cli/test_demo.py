@@ -8,8 +8,11 @@ import subprocess
 import sys
 from html.parser import HTMLParser
 
+import pytest
+
 import rising_bandits as rb
 from rising_bandits.cli.demo import commute
+from rising_bandits.examples import compare, planning
 
 
 def test_the_demo_ends_in_a_page_and_its_numbers_are_those_of_a_simulation(run, tmp_path, capsys):
@@ -62,3 +65,11 @@ def test_rising_alone_shows_examples_and_tasks_have_descriptions(run, capsys):
     text = capsys.readouterr().out
     for name in rb.tasks.names():
         assert f"{name} {rb.tasks.get(name).description}" in " ".join(text.split())
+
+
+def test_an_example_without_worlds_is_one_clear_line(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["planning", "--worlds", "0"])
+    with pytest.raises(SystemExit) as ended:
+        compare.main(planning.task, (10,), "plans", "Choose plans.")
+    assert ended.value.code == 2
+    assert "worlds must be an integer of at least 1, got 0" in capsys.readouterr().err

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
+from rising_bandits import _checks
 from rising_bandits._checks import Floats, Ints
+from rising_bandits.errors import RisingBanditsError
 from rising_bandits.examples.today import BestSoFar, RoundRobin
 from rising_bandits.policies import CRUCB, SWCUCB, Foresight, HorizonCRUCB, Policy
 from rising_bandits.problems import Task
@@ -76,6 +78,7 @@ def compare(make_task: Callable[[int], Task], horizons: Sequence[int], worlds: i
     worlds
         The number of worlds. A world is a random draw of the curves.
     """
+    _checks.integer("worlds", worlds, low=1)
     tasks = [make_task(world) for world in range(worlds)]
     return [_result(tasks, name, horizon) for horizon in horizons for name in NAMES]
 
@@ -178,7 +181,10 @@ def main(make_task: Callable[[int], Task], horizons: Sequence[int], title: str, 
         "--worlds", type=int, default=5, help="number of random worlds, by default 5; every policy runs once in each"
     )
     given = parser.parse_args()
-    results = compare(make_task, horizons, given.worlds)
+    try:
+        results = compare(make_task, horizons, given.worlds)
+    except RisingBanditsError as error:
+        parser.error(str(error))
     say = Console(highlight=False, soft_wrap=True, markup=False)
     say.print(table(results))
     if given.plot is not None:
