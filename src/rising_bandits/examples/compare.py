@@ -11,12 +11,14 @@ import numpy as np
 
 from rising_bandits import _checks
 from rising_bandits._checks import Floats, Ints
-from rising_bandits.errors import RisingBanditsError
+from rising_bandits.errors import InputError, RisingBanditsError
 from rising_bandits.examples.today import BestSoFar, RoundRobin
 from rising_bandits.policies import CRUCB, SWCUCB, Foresight, HorizonCRUCB, Policy
 from rising_bandits.problems import Task
 from rising_bandits.simulation import simulate
 
+_FIRST = 20
+"""Earlier rounds are not drawn."""
 NAMES = ("Foresight", "HorizonCRUCB", "CRUCB", "SW-CUCB", "best so far", "round robin")
 
 
@@ -33,6 +35,8 @@ def policy(name: str, sigma: float) -> Policy:
     sigma
         The subgaussian constant of the noise, for CRUCB.
     """
+    if name not in NAMES:
+        raise InputError(f"name must be one of {', '.join(NAMES)}, got {name!r}")
     made: dict[str, Policy] = {
         "Foresight": Foresight(),
         "HorizonCRUCB": HorizonCRUCB(),
@@ -74,11 +78,17 @@ def compare(make_task: Callable[[int], Task], horizons: Sequence[int], worlds: i
     make_task
         Takes the number of a world and returns its task.
     horizons
-        The numbers of rounds.
+        The numbers of rounds, each above 20.
     worlds
         The number of worlds. A world is a random draw of the curves.
+
+    Raises
+    ------
+    InputError
+        There is no world, or a horizon is too short. Nothing was run.
     """
-    _checks.integer("worlds", worlds, low=1)
+    worlds = _checks.integer("worlds", worlds, low=1)
+    horizons = [_checks.integer("horizons", horizon, low=_FIRST + 1) for horizon in horizons]
     tasks = [make_task(world) for world in range(worlds)]
     return [_result(tasks, name, horizon) for horizon in horizons for name in NAMES]
 
@@ -91,7 +101,7 @@ def _result(tasks: Sequence[Task], name: str, horizon: int) -> Result:
     late = int(np.searchsorted(rounds, 0.9 * horizon))
     means = total[:, -1] / horizon
     # Single rounds of an exploring policy vary a lot, so rewards are averaged over logarithmically spaced intervals.
-    marks = np.unique(np.geomspace(20, horizon, 30).astype(np.int64))
+    marks = np.unique(np.geomspace(_FIRST, horizon, 30).astype(np.int64))
     steps = np.array([np.diff(np.interp(marks, rounds, one)) / np.diff(marks) for one in total])
     return Result(
         policy=name,
@@ -181,12 +191,12 @@ def main(make_task: Callable[[int], Task], horizons: Sequence[int], title: str, 
         "--worlds", type=int, default=5, help="number of random worlds, by default 5; every policy runs once in each"
     )
     given = parser.parse_args()
-    try:
-        results = compare(make_task, horizons, given.worlds)
-    except RisingBanditsError as error:
-        parser.error(str(error))
     say = Console(highlight=False, soft_wrap=True, markup=False)
-    say.print(table(results))
-    if given.plot is not None:
-        for path in plot(results, given.plot, title, given.worlds):
-            say.print(f"figure: {path}")
+    try:
+        results = compare(make_task, horizons, _checks.integer("--worlds", given.worlds, low=1))
+        say.print(table(results))
+        if given.plot is not None:
+            for path in plot(results, given.plot, title, given.worlds):
+                say.print(f"figure: {path}")
+    except (RisingBanditsError, OSError) as error:
+        parser.error(str(error))

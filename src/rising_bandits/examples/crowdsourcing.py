@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from rising_bandits import _checks
 from rising_bandits.curves import Curve, Flat, Gaussian, Linear
 from rising_bandits.examples.compare import main
 from rising_bandits.problems import Matching, Task
@@ -35,7 +36,7 @@ def task(world: int = 0) -> Task:
     world
         The seed of the random curves.
     """
-    rng = np.random.default_rng(world)
+    rng = np.random.default_rng(_checks.integer("world", world, low=0))
     curves: list[Curve] = []
     for _ in range(len(WORKERS) * len(TASKS)):
         if rng.random() < 0.6:

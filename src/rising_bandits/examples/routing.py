@@ -9,6 +9,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from rising_bandits import _checks
 from rising_bandits._extras import require
 from rising_bandits.curves import Curve, Flat, Gaussian, Linear
 from rising_bandits.examples.compare import main
@@ -63,6 +64,7 @@ def task(world: int = 0) -> Task:
     world
         The seed that decides which links are new.
     """
+    world = _checks.integer("world", world, low=0)
     paths = problem()
     graph, rng = network(), np.random.default_rng(world)
     curves: list[Curve] = []
