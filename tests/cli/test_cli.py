@@ -154,6 +154,28 @@ def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path, workers):
     assert list((tmp_path / "out" / "_partial").glob("*.gz"))
 
 
+def test_only_commands_with_checkpoints_promise_to_continue(run, tmp_path, monkeypatch, capsys):
+    def stop(*arguments, **options):
+        raise KeyboardInterrupt
+
+    hint = "; the same command continues where it stopped"
+    for words, place, command in [
+        (hint, "rising_bandits.cli.report.play_plan", ["run", "toy"]),
+        (hint, "rising_bandits.cli.report.play_plan", ["antmaze", "replay"]),
+        (hint, "rising_bandits.cli.bench.seeds_of", ["bench", "policies"]),
+        (hint, "rising_bandits.cli.reproduce.engine", ["reproduce"]),
+        (hint, "rising_bandits.antmaze.pool.train_all", ["antmaze", "run"]),
+        ("", "rising_bandits.cli.demo.commute", ["demo"]),
+        ("", "rising_bandits.cli.identify.identify", ["identify", "identify-models"]),
+        ("", "rising_bandits.cli.study_show.open_study", ["study", "show", "x"]),
+    ]:
+        with monkeypatch.context() as patched:
+            patched.chdir(tmp_path)
+            patched.setattr(place, stop)
+            assert run(*command) == 130, command
+        assert capsys.readouterr().err == f"rising: stopped{words}\n", command
+
+
 def test_theory_commands_print_tables_and_json(run, tmp_path, capsys):
     assert run("theory", "bounds", "path-easy", "toy") == 0
     assert "path-easy" in capsys.readouterr().out

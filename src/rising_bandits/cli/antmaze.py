@@ -12,6 +12,7 @@ import typer
 from rising_bandits.cli.antmaze_progress import watch
 from rising_bandits.cli.antmaze_replay import record, replay
 from rising_bandits.cli.output import out, print_heading, print_json, print_table, progress_bar
+from rising_bandits.cli.stopping import resumable
 from rising_bandits.cli.sweeps import SCHEDULER, engine
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ app = typer.Typer(
 
 
 @app.command("run")
+@resumable()
 def run(
     maze: Annotated[
         str, typer.Option("--map", help="The maze: easy, complex, or a TOML file with text and nodes.")

@@ -28,6 +28,7 @@ from rising_bandits.cli import (
     view,
 )
 from rising_bandits.cli.output import console, out
+from rising_bandits.cli.stopping import ResumableStop
 from rising_bandits.errors import RisingBanditsError
 
 _STOPPED = 130
@@ -112,7 +113,8 @@ def _join_lines(found: Any) -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command ``rising`` and exit.
 
-    Wrong input prints one line to standard error and exits with code 2. Ctrl-C exits with code 130.
+    Wrong input prints one line to standard error and exits with code 2. Ctrl-C exits with code 130, and says so if the
+    same command would continue where it stopped.
 
     Parameters
     ----------
@@ -128,6 +130,9 @@ def main(arguments: list[str] | None = None) -> None:
     except OSError as error:
         say.print(f"rising: {error.strerror or error}: {error.filename}" if error.filename else f"rising: {error}")
         sys.exit(2)
+    except ResumableStop:
+        say.print("rising: stopped; the same command continues where it stopped")
+        sys.exit(_STOPPED)
     except (typer.Abort, KeyboardInterrupt):
         code = _STOPPED
     except Exception as error:
@@ -139,8 +144,5 @@ def main(arguments: list[str] | None = None) -> None:
             say.print(f"rising: {' '.join(text.split())} (see rising --help)")
         sys.exit(2)
     if code == _STOPPED:
-        words = sys.argv[1:] if arguments is None else arguments
-        # A command for studies keeps what it has acknowledged. It has no checkpoint to continue from.
-        hint = "" if words[:1] == ["study"] else "; the same command continues where it stopped"
-        say.print(f"rising: stopped{hint}")
+        say.print("rising: stopped")
     sys.exit(code if isinstance(code, int) else 0)

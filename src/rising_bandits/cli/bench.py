@@ -12,6 +12,7 @@ import typer
 from rising_bandits import __version__
 from rising_bandits._files import replacing
 from rising_bandits.cli.output import out, print_heading, print_json, print_table, progress_bar
+from rising_bandits.cli.stopping import resumable
 from rising_bandits.cli.sweeps import SCHEDULER, engine
 from rising_bandits.errors import InputError
 from rising_bandits.experiments import run_plan, seeds_of
@@ -31,6 +32,7 @@ def _bench() -> None:
 
 
 @app.command()
+@resumable()
 def policies(
     policy: Annotated[
         list[str] | None,

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from rising_bandits import __version__
 from rising_bandits.cli.output import out, print_heading, print_json, print_table, progress_bar
+from rising_bandits.cli.stopping import resumable
 from rising_bandits.cli.sweeps import engine
 from rising_bandits.experiments import Plan, Row, RunSpec, StoredRun, layout, run_plan, summarise
 from rising_bandits.experiments import shard as shard_of
@@ -42,6 +43,7 @@ def play_plan(
         )
 
 
+@resumable()
 def report_runs(
     plan: list[RunSpec],
     out_folder: Path,

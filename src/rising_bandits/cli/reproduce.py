@@ -10,9 +10,11 @@ import typer
 
 from rising_bandits import __version__
 from rising_bandits.cli.output import out, print_heading, print_json, print_table, progress_bar
+from rising_bandits.cli.stopping import resumable
 from rising_bandits.cli.sweeps import SCHEDULER, engine
 
 
+@resumable()
 def reproduce(
     only: Annotated[
         list[str] | None,
