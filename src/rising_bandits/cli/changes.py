@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,10 +12,11 @@ from rising_bandits.cli.output import out, print_json
 from rising_bandits.cli.problems import numbers_by_name
 from rising_bandits.cli.studies import (
     DEFAULT,
-    AuthorOption,
+    Done,
     JsonOption,
     StorageOption,
     StudyName,
+    changing,
     label_of,
     open_study,
     say_done,
@@ -23,6 +24,9 @@ from rising_bandits.cli.studies import (
 from rising_bandits.cli.theory import read_table
 from rising_bandits.errors import InputError
 from rising_bandits.experiments.plan import make_policy, parse_policy
+
+if TYPE_CHECKING:
+    from rising_bandits.studies import Study
 
 _Arms = Annotated[
     list[str], typer.Argument(help="Arms in quotes; or workers, jobs or nodes, which stand for all of their arms.")
@@ -49,82 +53,72 @@ def delete(
     say_done(as_json, name, "deleted", deleted=True)
 
 
+@changing
 def retire(
-    name: StudyName,
+    study: Study,
     arms: _Arms,
-    author: AuthorOption = None,
-    storage: StorageOption = DEFAULT,
-    as_json: JsonOption = False,
-) -> None:
+) -> Done:
     """Stop using some arms until they are restored. What is known about them is kept.
 
     Writes the change to the database.
 
     Example: rising study retire team cy
     """
-    _change(name, "retire", arms, author, storage, as_json)
+    return _of_arms(study, "retire", arms)
 
 
+@changing
 def restore(
-    name: StudyName,
+    study: Study,
     arms: _Arms,
-    author: AuthorOption = None,
-    storage: StorageOption = DEFAULT,
-    as_json: JsonOption = False,
-) -> None:
+) -> Done:
     """Use retired arms again.
 
     Writes the change to the database.
 
     Example: rising study restore team cy
     """
-    _change(name, "restore", arms, author, storage, as_json)
+    return _of_arms(study, "restore", arms)
 
 
+@changing
 def reset(
-    name: StudyName,
+    study: Study,
     arms: _Arms,
-    author: AuthorOption = None,
-    storage: StorageOption = DEFAULT,
-    as_json: JsonOption = False,
-) -> None:
+) -> Done:
     """Forget the plays of some arms, because the things behind them were replaced.
 
     Writes the change to the database, where the old plays stay readable.
 
     Example: rising study reset team bob
     """
-    _change(name, "reset", arms, author, storage, as_json)
+    return _of_arms(study, "reset", arms)
 
 
-def _change(name: str, what: str, arms: list[str], author: str | None, storage: str, as_json: bool) -> None:
+def _of_arms(study: Study, what: str, arms: list[str]) -> Done:
     """Call a method of a study that takes labels."""
-    with open_study(name, storage, author) as study:
-        getattr(study, what)([label_of(study, arm) for arm in arms])
-        retired = [str(label) for label in study.retired]
+    getattr(study, what)([label_of(study, arm) for arm in arms])
+    retired = [str(label) for label in study.retired]
     shown = f"{what} {', '.join(arms)}" + (f"; retired now: {', '.join(retired)}" if retired else "")
-    say_done(as_json, name, shown, arms=arms, retired=retired)
+    return shown, {"arms": arms, "retired": retired}
 
 
+@changing
 def import_plays(
-    name: StudyName,
+    study: Study,
     file: Annotated[Path, typer.Argument(help="A CSV or Parquet file with the columns arm, play and outcome.")],
     rounds: Annotated[
         int | None, typer.Option(help="How many rounds these plays took; by default as few as possible.")
     ] = None,
-    author: AuthorOption = None,
-    storage: StorageOption = DEFAULT,
-    as_json: JsonOption = False,
-) -> None:
+) -> Done:
     """Add plays that were made elsewhere. Plays that are imported twice count twice.
 
     Writes them to the database.
 
     Example: rising study import-plays team plays.csv --rounds 40
     """
-    with open_study(name, storage, author) as study:
-        count = study.import_plays(read_table(file), rounds=rounds)
-    say_done(as_json, name, f"{count} plays added", plays=count)
+    count = study.import_plays(read_table(file), rounds=rounds)
+    return f"{count} plays added", {"plays": count}
 
 
 def replay(
@@ -145,8 +139,9 @@ def replay(
         out.print(str(found), soft_wrap=True)
 
 
+@changing
 def hand_over(
-    name: StudyName,
+    study: Study,
     rule: Annotated[str, typer.Argument(help="The name of the rule, such as today.")],
     share: Annotated[float, typer.Option(help="The share of the asks that it gets, from 0 to 1; 0 ends it.")],
     arms: Annotated[
@@ -159,10 +154,7 @@ def hand_over(
         str | None,
         typer.Option(help="The policy that decides instead, such as 'sw-cucb(window=100)'; by default none."),
     ] = None,
-    author: AuthorOption = None,
-    storage: StorageOption = DEFAULT,
-    as_json: JsonOption = False,
-) -> None:
+) -> Done:
     """Hand a share of the asks to another rule, for example to the super arm that is used today.
 
     With --arm a fixed super arm, with --policy a policy of the library; without both, the rule of this name is kept.
@@ -173,10 +165,9 @@ def hand_over(
     """
     if arms and policy is not None:
         raise InputError("give --arm or --policy, not both")
-    with open_study(name, storage, author) as study:
-        given: Any = None if policy is None else make_policy(*parse_policy(policy))
-        study.hand_over(rule, [label_of(study, arm) for arm in arms] if arms else given, share)
-    say_done(as_json, name, f"{rule} gets a share of {share:g}", rule=rule, share=share)
+    given: Any = None if policy is None else make_policy(*parse_policy(policy))
+    study.hand_over(rule, [label_of(study, arm) for arm in arms] if arms else given, share)
+    return f"{rule} gets a share of {share:g}", {"rule": rule, "share": share}
 
 
 def record(

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+import typing
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -25,6 +29,8 @@ AuthorOption = Annotated[
     typer.Option("--author", help="Who makes the change, for the log; by default nobody.", envvar="RISING_AUTHOR"),
 ]
 DEFAULT = "sqlite:///studies.db"
+Done = tuple[str, dict[str, Any]]
+"""What a command did: in words, and as facts for --json."""
 
 
 def open_study(name: str, storage: str, author: str | None = None) -> Study:
@@ -45,3 +51,33 @@ def say_done(as_json: bool, name: str, what: str, **facts: Any) -> None:
         print_json({"study": name, **facts})
     else:
         out.print(f"{name}: {what}", soft_wrap=True)
+
+
+def changing(change: Callable[..., Done]) -> Callable[..., None]:
+    """Make a command of a function that changes a study.
+
+    The function takes the study and the command's own parameters. The command takes the name of the study first, and
+    ``--author``, ``--storage`` and ``--json`` last. It opens the study, calls the function and prints what was done.
+    """
+
+    @functools.wraps(change)
+    def command(name: str, author: str | None, storage: str, as_json: bool, **own: Any) -> None:
+        with open_study(name, storage, author) as study:
+            words, facts = change(study, **own)
+        say_done(as_json, name, words, **facts)
+
+    # The command-line library reads the parameters of a command from its signature.
+    hints = typing.get_type_hints(change, localns={"Study": Any}, include_extras=True)
+    _, *own = inspect.signature(change).parameters.values()
+    shared: list[tuple[str, Any, Any]] = [
+        ("name", StudyName, inspect.Parameter.empty),
+        *((parameter.name, hints[parameter.name], parameter.default) for parameter in own),
+        ("author", AuthorOption, None),
+        ("storage", StorageOption, DEFAULT),
+        ("as_json", JsonOption, False),
+    ]
+    kind = inspect.Parameter.KEYWORD_ONLY
+    parameters = [inspect.Parameter(name, kind, default=default, annotation=type_) for name, type_, default in shared]
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {name: type_ for name, type_, _ in shared}
+    return command

@@ -4,28 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rising_bandits.cli.problems import make_problem, numbers_by_name
-from rising_bandits.cli.studies import (
-    DEFAULT,
-    AuthorOption,
-    JsonOption,
-    StorageOption,
-    StudyName,
-    label_of,
-    open_study,
-    say_done,
-)
+from rising_bandits.cli.studies import Done, changing, label_of
 from rising_bandits.cli.study_create import read_scale
 from rising_bandits.errors import InputError
 from rising_bandits.experiments.plan import make_policy, parse_policy
 
+if TYPE_CHECKING:
+    from rising_bandits.studies import Study
 
+
+@changing
 def set_problem(
-    name: StudyName,
+    study: Study,
     edges: Annotated[Path | None, typer.Option(help="A CSV file of edges, as in create; by default none.")] = None,
     source: Annotated[str | None, typer.Option(help="The node where paths begin; by default none.")] = None,
     target: Annotated[str | None, typer.Option(help="The node where paths end; by default none.")] = None,
@@ -42,10 +37,7 @@ def set_problem(
     reward: Annotated[
         str | None, typer.Option(help="How the values of the arms are combined, with the defaults of create.")
     ] = None,
-    author: AuthorOption = None,
-    storage: StorageOption = DEFAULT,
-    as_json: JsonOption = False,
-) -> None:
+) -> Done:
     """Decide about another problem from now on. Arms with the same name stay the same arms.
 
     Arms that the new problem lacks are forgotten. To keep what is known about them, use retire. Writes the change to
@@ -57,21 +49,18 @@ def set_problem(
         problem=problem, edges=edges, source=source, target=target, workers=workers, jobs=jobs, arms=arms, k=k,
         reward=reward,
     )  # fmt: skip
-    with open_study(name, storage, author) as study:
-        study.set_problem(described)
-    say_done(as_json, name, repr(described), arms=[str(label) for label in described.labels])
+    study.set_problem(described)
+    return repr(described), {"arms": [str(label) for label in described.labels]}
 
 
+@changing
 def set_policy(
-    name: StudyName,
+    study: Study,
     policy: Annotated[
         str | None,
         typer.Argument(help="The policy, such as 'crucb(sigma=0.05)'; by default the one that the guide recommends."),
     ] = None,
-    author: AuthorOption = None,
-    storage: StorageOption = DEFAULT,
-    as_json: JsonOption = False,
-) -> None:
+) -> Done:
     """Let another policy decide from now on. It learns the whole log first.
 
     Writes the change to the database.
@@ -80,21 +69,19 @@ def set_policy(
     """
     from rising_bandits import policies
 
-    with open_study(name, storage, author) as study:
-        settings = study.settings
-        new = policies.recommended(study.problem, settings.horizon) if policy is None else None
-        study.set_policy(new if new is not None else make_policy(*parse_policy(str(policy))))
-        shown = repr(study.policy)
-    say_done(as_json, name, shown, policy=shown)
+    if policy is None:
+        study.set_policy(policies.recommended(study.problem, study.settings.horizon))
+    else:
+        study.set_policy(make_policy(*parse_policy(policy)))
+    shown = repr(study.policy)
+    return shown, {"policy": shown}
 
 
+@changing
 def set_scale(
-    name: StudyName,
+    study: Study,
     scale: Annotated[str, typer.Argument(help="The scale, such as 'range(low=0, high=200, clip=True)'.")],
-    author: AuthorOption = None,
-    storage: StorageOption = DEFAULT,
-    as_json: JsonOption = False,
-) -> None:
+) -> Done:
     """Use another scale from now on. All values are computed again from the outcomes.
 
     The unit and the direction (lower_is_better) stay as they are, unless the scale names them.
@@ -103,19 +90,15 @@ def set_scale(
 
     Example: rising study set-scale team 'range(low=0, high=200, clip=True)'
     """
-    with open_study(name, storage, author) as study:
-        study.set_scale(read_scale(scale, {}, like=study.scale))
-        shown = study.scale
-    say_done(as_json, name, repr(shown), scale=shown.spec())
+    study.set_scale(read_scale(scale, {}, like=study.scale))
+    return repr(study.scale), {"scale": study.scale.spec()}
 
 
+@changing
 def set_horizon(
-    name: StudyName,
+    study: Study,
     horizon: Annotated[str, typer.Argument(help="How many rounds there will be, from the first one on; or 'none'.")],
-    author: AuthorOption = None,
-    storage: StorageOption = DEFAULT,
-    as_json: JsonOption = False,
-) -> None:
+) -> Done:
     """Set how many rounds there will be.
 
     Writes the change to the database.
@@ -125,18 +108,15 @@ def set_horizon(
     if horizon != "none" and not horizon.isdecimal():
         raise InputError(f"horizon must be a number of rounds or 'none', got {horizon!r}")
     rounds = None if horizon == "none" else int(horizon)
-    with open_study(name, storage, author) as study:
-        study.set_horizon(rounds)
-    say_done(as_json, name, f"horizon {horizon}", horizon=rounds)
+    study.set_horizon(rounds)
+    return f"horizon {horizon}", {"horizon": rounds}
 
 
+@changing
 def set_expiry(
-    name: StudyName,
+    study: Study,
     seconds: Annotated[str, typer.Argument(help="Seconds after which a decision can no longer be told; or 'none'.")],
-    author: AuthorOption = None,
-    storage: StorageOption = DEFAULT,
-    as_json: JsonOption = False,
-) -> None:
+) -> Done:
     """Set how long a decision can be told. It holds for open decisions too.
 
     Writes the change to the database.
@@ -147,63 +127,53 @@ def set_expiry(
         expires = None if seconds == "none" else float(seconds)
     except ValueError:
         raise InputError(f"seconds must be a number or 'none', got {seconds!r}") from None
-    with open_study(name, storage, author) as study:
-        study.set_expiry(expires)
-    say_done(
-        as_json, name, f"decisions expire after {seconds} s" if expires else "decisions never expire", expires=expires
-    )
+    study.set_expiry(expires)
+    words = f"decisions expire after {seconds} s" if expires else "decisions never expire"
+    return words, {"expires": expires}
 
 
+@changing
 def set_falls(
-    name: StudyName,
+    study: Study,
     falls: Annotated[str, typer.Argument(help="propose, reset or ignore.")],
-    author: AuthorOption = None,
-    storage: StorageOption = DEFAULT,
-    as_json: JsonOption = False,
-) -> None:
+) -> Done:
     """Set what happens when an arm has fallen: a reset is proposed by show, made by the next ask, or neither.
 
     Writes the change to the database.
 
     Example: rising study set-falls team reset
     """
-    with open_study(name, storage, author) as study:
-        study.set_falls(falls)
-    say_done(as_json, name, f"falls: {falls}", falls=falls)
+    study.set_falls(falls)
+    return f"falls: {falls}", {"falls": falls}
 
 
+@changing
 def set_least(
-    name: StudyName,
+    study: Study,
     least: Annotated[
         list[str],
         typer.Argument(help="'ARM=0.05' in quotes: the least share of decisions that use the arm; or 'none'."),
     ],
-    author: AuthorOption = None,
-    storage: StorageOption = DEFAULT,
-    as_json: JsonOption = False,
-) -> None:
+) -> Done:
     """Set the least shares of arms that must stay in use. They replace those that were set before.
 
     Writes the change to the database.
 
     Example: rising study set-least team cy=0.05
     """
-    with open_study(name, storage, author) as study:
-        given = {} if least == ["none"] else numbers_by_name("least", least)
-        shares = {label_of(study, arm): share for arm, share in given.items()}
-        study.set_least(shares)
+    given = {} if least == ["none"] else numbers_by_name("least", least)
+    shares = {label_of(study, arm): share for arm, share in given.items()}
+    study.set_least(shares)
     shown = {str(label): share for label, share in shares.items()}
     said = ", ".join(f"{label} in at least {share:g} of the decisions" for label, share in shown.items())
-    say_done(as_json, name, said or "no arm has a least share", least=shown)
+    return said or "no arm has a least share", {"least": shown}
 
 
+@changing
 def set_spread(
-    name: StudyName,
+    study: Study,
     spread: Annotated[str, typer.Argument(help="on or off.")],
-    author: AuthorOption = None,
-    storage: StorageOption = DEFAULT,
-    as_json: JsonOption = False,
-) -> None:
+) -> Done:
     """Set whether decisions that are open at the same time should differ.
 
     Writes the change to the database.
@@ -212,9 +182,8 @@ def set_spread(
     """
     if spread not in ("on", "off"):
         raise InputError(f"spread must be 'on' or 'off', got {spread!r}")
-    with open_study(name, storage, author) as study:
-        study.set_spread(spread == "on")
-    say_done(as_json, name, f"spread {spread}", spread=spread == "on")
+    study.set_spread(spread == "on")
+    return f"spread {spread}", {"spread": spread == "on"}
 
 
 COMMANDS: dict[str, Callable[..., None]] = {
