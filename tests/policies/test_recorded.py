@@ -96,7 +96,7 @@ def test_decisions_are_those_recorded(name, label):
 @pytest.mark.parametrize("name", sorted({key.split("|")[0] for key in RECORDED["noiseless"]}))
 def test_runs_without_noise_are_those_recorded(name, label, monkeypatch):
     # Without noise many indices are equal. Ties were broken by order when these runs were recorded.
-    monkeypatch.setattr("rising_bandits.policies.policy.luck_of", lambda rng: 0)
+    monkeypatch.setattr("rising_bandits.policies.copying.luck_of", lambda rng: 0)
     task = rb.tasks.get(name)
     assert not isinstance(task.noise, Failing)
     # To compile a loop takes longer than to play these rounds in plain Python, which decides the same.

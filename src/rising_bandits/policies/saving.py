@@ -23,14 +23,14 @@ from rising_bandits.policies.rules.rings import Rings, dump_rings, load_rings
 from rising_bandits.problems.base import Problem, check_problem, same_problem
 
 if TYPE_CHECKING:
-    from rising_bandits.policies.policy import Policy
+    from rising_bandits.policies.copying import Copyable
 
 VERSION = 2
 """The version of saved states. Version 2 added the checksum; states of version 1 can be read as well."""
 _READABLE = (1, 2)
 MOST_PLAYS = 2**52
 """The largest number of plays of a unit in a saved state."""
-AnyPolicy = TypeVar("AnyPolicy", bound="Policy")
+AnyPolicy = TypeVar("AnyPolicy", bound="Copyable")
 
 
 @contextmanager
@@ -153,7 +153,7 @@ def opened(what: str, data: object) -> Saved:
     return saved
 
 
-def save_policy(policy: Policy) -> dict[str, Any]:
+def save_policy(policy: Copyable) -> dict[str, Any]:
     """The complete state of a policy as plain data."""
     known = set(getattr(policy, "__dataclass_fields__", ()))
     unknown = set(inspect.signature(type(policy)).parameters) - known
