@@ -24,18 +24,6 @@ from oracle_kit import (
 
 from rising_bandits import oracles
 from rising_bandits.errors import InfeasibleError, TooManySuperArmsError
-from rising_bandits.oracles import (
-    Assignments,
-    BudgetSets,
-    CapacityMatchings,
-    CostPaths,
-    DagPaths,
-    ExplicitSets,
-    Families,
-    GroupChoices,
-    LinearSets,
-    SuperArmOracle,
-)
 
 
 @every_kind
@@ -168,9 +156,9 @@ def test_ordered_keeps_the_set_and_follows_the_structure(kind: str, data: st.Dat
     assert ordered.dtype == np.int64
     assert sorted(ordered.tolist()) == sorted(arms)
     oracle = case.oracle
-    if isinstance(oracle, Families):
+    if isinstance(oracle, oracles.Families):
         oracle = next(oracle.among(name) for name in oracle.choices if oracle.among(name).is_feasible(arms))
-    if isinstance(oracle, DagPaths | CostPaths):
+    if isinstance(oracle, oracles.DagPaths | oracles.CostPaths):
         arcs = oracle.arcs
         node = arcs.source
         for arm in ordered:
@@ -178,13 +166,13 @@ def test_ordered_keeps_the_set_and_follows_the_structure(kind: str, data: st.Dat
             assert node in (ends[:1] if arcs.directed else ends)
             node = ends[1] if node == ends[0] else ends[0]
         assert node == arcs.target
-    elif isinstance(case.oracle, ExplicitSets):
+    elif isinstance(case.oracle, oracles.ExplicitSets):
         # In the order in which the super arm was listed.
         assert ordered.tolist() in case.oracle.spec()["super_arms"]
-    elif isinstance(case.oracle, Assignments | CapacityMatchings):
+    elif isinstance(case.oracle, oracles.Assignments | oracles.CapacityMatchings):
         pairs = [case.oracle.pairs[arm] for arm in ordered]
         assert pairs == sorted(pairs)
-    elif isinstance(case.oracle, GroupChoices | BudgetSets):
+    elif isinstance(case.oracle, oracles.GroupChoices | oracles.BudgetSets):
         place = [next(at for at, group in enumerate(case.oracle.groups) if arm in group) for arm in ordered]
         assert place == sorted(place)
     else:
@@ -235,14 +223,14 @@ def test_an_infinite_weight_outbids_all_others(kind: str, data: st.DataObject) -
 @pytest.mark.parametrize(
     "make",
     [
-        lambda n: DagPaths(range(n), range(1, n + 1), 0, n),
-        lambda n: CostPaths(range(n), range(1, n + 1), 0, n),
-        lambda n: Assignments(n, n, [(worker, worker) for worker in range(n)]),
-        lambda n: LinearSets(np.ones((1, n)), lower=[n]),
+        lambda n: oracles.DagPaths(range(n), range(1, n + 1), 0, n),
+        lambda n: oracles.CostPaths(range(n), range(1, n + 1), 0, n),
+        lambda n: oracles.Assignments(n, n, [(worker, worker) for worker in range(n)]),
+        lambda n: oracles.LinearSets(np.ones((1, n)), lower=[n]),
     ],
     ids=["dag", "cost", "pairs", "linear"],
 )
-def test_long_super_arms_can_be_listed(make: Callable[[int], SuperArmOracle]) -> None:
+def test_long_super_arms_can_be_listed(make: Callable[[int], oracles.SuperArmOracle]) -> None:
     # One super arm, longer than the interpreter's recursion goes.
     oracle = make(1_050)
     assert [arms.tolist() for arms in oracle.super_arms()] == [list(range(1_050))]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import shutil
 import sqlite3
@@ -10,6 +9,7 @@ import zlib
 
 import numpy as np
 import pytest
+from edit_kit import leaves, put
 
 import rising_bandits as rb
 from rising_bandits.policies.saving import sealed
@@ -33,26 +33,6 @@ EDITS = (
     [[]],
     [[0, 0]],
 )
-
-
-def leaves(value, path=()):
-    """Every place of a snapshot; of long lists the first and the last entry."""
-    yield path
-    if isinstance(value, dict):
-        for key, part in value.items():
-            yield from leaves(part, (*path, key))
-    elif isinstance(value, list):
-        for place in sorted({0, len(value) - 1} if value else ()):
-            yield from leaves(value[place], (*path, place))
-
-
-def put(data, path, value):
-    changed = copy.deepcopy(data)
-    at = changed
-    for key in path[:-1]:
-        at = at[key]
-    at[path[-1]] = value
-    return changed
 
 
 @pytest.fixture
@@ -86,10 +66,10 @@ def database(tmp_path, monkeypatch):
 
 def test_a_study_goes_on_whatever_its_snapshot_says(database, tmp_path):
     path, data = database
-    parts = {part[0] for part in leaves(data) if part}
+    parts = {place[0] for place, _ in leaves(data) if place}
     assert {"seq", "at", "digest", "labels", "window", "tally", "watch", "policy"} <= parts
     # States of policies have a fuzzer of their own.
-    places = [place for place in leaves(data) if place and place[0] != "policy"] + [("policy",)]
+    places = [place for place, _ in leaves(data) if place and place[0] != "policy"] + [("policy",)]
     rng = np.random.default_rng(1)
     tried = 0
     for place in places:
