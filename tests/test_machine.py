@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -337,3 +338,26 @@ def test_a_simulation_without_numba_names_the_extra_and_the_way_out():
 def test_deciding_never_loads_the_compiler():
     code = LIVE.format(without=False, compiled=False).replace('assert False or "numba" in sys.modules', "")
     assert python(code.replace("print(json.dumps(chosen))", 'print("numba" in sys.modules)')) == "False\n"
+
+
+def test_every_program_that_simulates_has_loaded_all_files_with_compiled_code():
+    """Machine code is kept under a hash of these files, so it must not depend on what else a program imports."""
+    package = Path(rb.__file__).parent
+    marks = re.compile(r"^@(compiled\b|compiled_as\b|\w+\.register\()", re.MULTILINE)
+    files = [path for path in package.rglob("*.py") if marks.search(path.read_text())]
+    names = {".".join(("rising_bandits", *path.relative_to(package).with_suffix("").parts)) for path in files}
+    loaded = python("import sys, rising_bandits\nrising_bandits.simulate\nprint(*sys.modules)").split()
+    assert {"rising_bandits.simulation.loop", "rising_bandits.examples.today"} < names
+    assert {name for name in names if _machine._is_own(name)} <= {*loaded}
+
+
+def test_an_example_shares_machine_code_with_nothing_else(tmp_path):
+    code = (
+        "import rising_bandits as rb\n"
+        "from rising_bandits.examples.today import RoundRobin\n"
+        "rb.simulate(rb.tasks.get('toy'), RoundRobin(), horizon=200)\n"
+        "rb.simulate(rb.tasks.get('toy'), rb.Random(), horizon=200)\n"
+    )
+    python(code, RISING_BANDITS_CACHE=str(tmp_path))
+    own, example = sorted(folder.name for folder in tmp_path.iterdir())
+    assert example.startswith(f"{own}-")
