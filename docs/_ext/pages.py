@@ -45,8 +45,28 @@ def _strip_code(app: Sphinx, tree: nodes.document) -> None:
         block += nodes.Text(text)
 
 
+_navigation: dict[tuple[Any, ...], str] = {}
+
+
+def _share_navigation(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: Any) -> None:
+    """Make the navigation of source pages once per folder depth: it is the same on all of them, and takes long."""
+    if not page.startswith("_modules/"):
+        return
+    made = context["toctree"]
+
+    def toctree(**options: Any) -> str:
+        key = (page.count("/"), *sorted(options.items()))
+        if key not in _navigation:
+            _navigation[key] = made(**options)
+        return _navigation[key]
+
+    context["toctree"] = toctree
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Connect the repairs; examples are named before napoleon reads the sections."""
+    """Connect the repairs. Examples are named before napoleon reads the sections; the theme asks for navigation last."""
+    _navigation.clear()
+    app.connect("html-page-context", _share_navigation, priority=400)
     app.connect("autodoc-process-docstring", _docstring, priority=400)
     app.connect("doctree-read", _strip_code)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
