@@ -1,7 +1,8 @@
-"""What many tests need: the command in this process, and a PostgreSQL server of the tests' own."""
+"""What many tests need, and what makes all of them quick: the order of files, and machine code that processes share."""
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import socket
@@ -13,6 +14,52 @@ from pathlib import Path
 import pytest
 
 from rising_bandits.cli import main
+
+LONGEST = (
+    "policies/test_policies.py",
+    "policies/test_recorded.py",
+    "simulation/test_simulation.py",
+    "test_docs.py",
+    "antmaze/test_training.py",
+    "antmaze/test_report.py",
+    "policies/test_live.py",
+    "test_machine.py",
+    "experiments/test_experiments.py",
+    "policies/test_states_from_strangers.py",
+    "studies/test_storage.py",
+    "studies/test_cli.py",
+    "studies/test_faults.py",
+    "test_reproduction.py",
+    "test_benchmark.py",
+    "test_docs_tables.py",
+)
+"""The files that take longest begin first, so that at the end no worker waits for one of them."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let all processes of a test run share what JAX compiles for AntMaze."""
+    if not hasattr(config, "workerinput"):
+        folder = tempfile.mkdtemp(prefix="rising-tests-")
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+        os.environ["JAX_COMPILATION_CACHE_DIR"] = folder
+        os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
+        os.environ["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "-1"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the longest files; the others follow by their number of tests."""
+    folder = Path(__file__).parent
+    longest = {folder / name: place for place, name in enumerate(LONGEST)}
+    counts: dict[Path, int] = {}
+    for item in items:
+        counts[item.path] = counts.get(item.path, 0) + 1
+    items.sort(key=lambda item: (longest.get(item.path, len(LONGEST)), -counts[item.path], str(item.path)))
+
+
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector what is imported now; it would be looked through again and again while compiling."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

@@ -64,7 +64,7 @@ def _share_navigation(app: Sphinx, page: str, template: str, context: dict[str, 
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Connect the repairs. Examples are named before napoleon reads the sections; the theme asks for navigation last."""
+    """Connect the repairs: examples are named before napoleon reads the sections, navigation before the theme asks."""
     _navigation.clear()
     app.connect("html-page-context", _share_navigation, priority=400)
     app.connect("autodoc-process-docstring", _docstring, priority=400)
