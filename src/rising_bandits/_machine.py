@@ -199,18 +199,36 @@ def _dispatcher(function: Callable[..., Any], foreign: tuple[str, ...]) -> Any:
 
     folder = cache_folder(foreign)
     if folder is not None:
-        # Numba reads the folder from its settings now. They hold for the whole process, so they are set back.
-        before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(folder)
         try:
-            kept = numba.njit(cache=True, **_options())(function)
+            with _kept_in(folder):
+                kept = numba.njit(cache=True, **_options())(function)
         except RuntimeError:  # no locator would keep this function
             kept = None
-        finally:
-            numba.config.CACHE_DIR = before
-        # NUMBA_CACHE_LOCATOR_CLASSES may choose another folder, which would not be ours to trust.
+        # Another version of Numba may choose another folder, which would not be ours to trust.
         if kept is not None and Path(kept.stats.cache_path).is_relative_to(folder):
             return kept
     return numba.njit(**_options())(function)
+
+
+@contextlib.contextmanager
+def _kept_in(folder: Path) -> Iterator[None]:
+    """Let Numba keep what is declared now in this folder, whatever its settings say.
+
+    Numba's settings hold for the whole process, so they are set back.
+    """
+    import numba
+
+    config = numba.config
+    # NUMBA_CACHE_LOCATOR_CLASSES would choose another folder, with a check of Numba's own for stale code.
+    wanted = {"CACHE_DIR": str(folder), "CACHE_LOCATOR_CLASSES": ""}
+    before = {name: getattr(config, name) for name in wanted if hasattr(config, name)}
+    try:
+        for name in before:
+            setattr(config, name, wanted[name])
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(config, name, value)
 
 
 def _foreign_modules(types: Iterable[Any]) -> Iterator[str]:
