@@ -264,7 +264,7 @@ def test_a_rise_that_is_seen_is_pursued():
     problem = rb.problems.ShortestPath(roads, "home", "work")
     task = rb.Task("commute", problem, (known, known, learnt, learnt), 2_000, rb.curves.Gaussian(0.05))
     shares = [rb.simulate(task, Foresight(), horizon=2_000, seed=seed).plays[2] / 2_000 for seed in range(10)]
-    assert min(shares) > 0.8
+    assert min(shares) > 0.7
 
 
 @pytest.mark.parametrize("outcome", [0.9, 1.0])

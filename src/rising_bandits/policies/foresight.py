@@ -11,6 +11,7 @@ from rising_bandits import _checks
 from rising_bandits.policies.horizon_crucb import AHEAD
 from rising_bandits.policies.levels import BaseArmPolicy
 from rising_bandits.policies.rules.beliefs import first_belief
+from rising_bandits.policies.rules.evidence import first_evidence
 from rising_bandits.policies.rules.foresight import Foresee
 from rising_bandits.policies.rules.prefix_sums import make_sums
 from rising_bandits.policies.rules.shapes import ALPHAS, TAUS
@@ -34,7 +35,7 @@ class Foresight(BaseArmPolicy):
 
     .. math::
 
-        \hat v + \sqrt{\left((0.02\,(c - \hat v)^+)^2 + (0.25\,c\,s)^2\right)
+        \hat v + \varphi \sqrt{\left((0.02\,(c - \hat v)^+)^2 + (0.25\,c\,s)^2\right)
         \left(\min(1, r/20)\,W(m/N)\right)^2
         + \left((b\,\min(1, r/1000)\,\sigma_i^2/\sqrt{w})\,W(m L/(K N))\right)^2}.
 
@@ -46,15 +47,27 @@ class Foresight(BaseArmPolicy):
     index is cut at the upper bound of `HorizonCRUCB` with two more deviations, so an arm that has fallen is soon played
     less.
 
+    The factor :math:`\varphi` is what is still believed about rises. Let :math:`d_i` be the rise of the line through
+    all outcomes of an arm, and :math:`e_i = \sigma_i \sqrt{12/N_i}` its error. Sums are over the :math:`k` arms with
+    at least :math:`\max(8, r/500)` plays. If some :math:`d_i > 5 e_i`, from 16 plays on, or if
+    :math:`\sum d_i > 3.5 \sqrt{\sum e_i^2}`, arms rise, and :math:`\varphi = 1` from then on. Until then
+
+    .. math::
+
+        \varphi = \max\left(0.05, 1 - \frac kK + \frac kK \min\left(1,
+        \frac{(\sum d_i)^+ + 2 \sqrt{\sum e_i^2}}{0.1\,c\,k}\right)\right).
+
+    So where all arms are flat, the policy explores less and less.
+
     A rise that is seen is pursued: from 16 plays on, an index is at least what the lines of `HorizonCRUCB` promise when
     they are lowered by one and a half deviations.
 
     Every other round may explore: its indices are the bounds of `HorizonCRUCB`, which find arms that rise late. What
     these rounds cost, by the means of the arms that they play, is added up. A round explores only if the sum would
     stay within a share of what the whole run is expected to earn, even if the round earned nothing. With
-    :math:`q = T \ell/(750 K)` and :math:`\ell` arms per round, the share is ``budget`` times
-    :math:`\min(q^4, 1/\sqrt q)`, and at least a twentieth of ``budget``. So a short run hardly explores in this way,
-    because it could not see a rise anyway. A long run needs a smaller share.
+    :math:`q = T \ell/(750 K)` and :math:`\ell` arms per round, the share is the product of ``budget``, of
+    :math:`\min(q^4, 1/\sqrt q)` or a twentieth, and of :math:`\varphi` or a quarter, whichever is more. So a short run
+    hardly explores in this way, because it could not see a rise anyway. A long run needs a smaller share.
 
     Every arm is played once first. Noise is measured. If the reward is the largest outcome, the arm with the best
     recent average is always chosen. Nothing is proved about this policy: its parts and numbers were chosen by
@@ -128,6 +141,7 @@ class Foresight(BaseArmPolicy):
             hope=np.full(n_units, np.inf),
             stamp=np.full(n_units, -1, dtype=np.int64),
             work=np.zeros((count + 1, 4)),
+            evidence=first_evidence(),
             horizon=horizon if horizon is not None and self.ahead is None else 0,
             ahead=AHEAD if self.ahead is None else self.ahead,
             constant=float(self.bonus),

@@ -12,6 +12,7 @@ from rising_bandits._compile import compiled
 from rising_bandits.errors import InputError
 from rising_bandits.policies.rules.beliefs import believe, check_beliefs, tell
 from rising_bandits.policies.rules.checking import bounded, check_lines, check_sums
+from rising_bandits.policies.rules.evidence import RISING, check_evidence, judge, own_noise
 from rising_bandits.policies.rules.horizon import clock, least_bound, recent_mean
 from rising_bandits.policies.rules.operations import assume, indices, roomy, tick, update
 from rising_bandits.policies.rules.prefix_sums import fit_windows, newer_half, push, step_of
@@ -24,12 +25,10 @@ MEMORY = 100.0
 """The worth of rounds that do not explore is averaged over about this many rounds."""
 RISE_SCALE, DOUBT_SCALE = 0.02, 0.25
 """The gain that an arm may still hide, as shares of its headroom and of its forecast's deviation."""
-OWN_NOISE = 4.0
-"""In the measure of an arm's noise, the noise of all arms counts as this many steps of the arm."""
 TYPICAL = 750.0
 """The rounds per arm of a run that may use its whole budget. Shorter and longer runs may use a share of it."""
-LEAST_SHARE = 0.05
-"""The share of the budget that every run may use."""
+LEAST_SHARE, LEAST_RISING = 0.05, 0.25
+"""The least shares of the budget: for the rounds per arm, and for how far arms are believed to rise."""
 FEW, MUCH = 20.0, 1000.0
 """From this many rounds per arm on, doubt and luck count in full. A shorter run gains less from trying arms."""
 ENOUGH, CERTAIN = 16, 1.5
@@ -41,6 +40,8 @@ ROUND_PARTS, BLOCK_PARTS = 4, 1
 they are a 16th of its plays or more; of the first 32 plays, none waits."""
 NEWS = 1.05
 """The highest mean is updated when it has grown by this factor."""
+CHANGE = 0.005
+"""The noise of all arms is updated when it has changed by more than this share."""
 MOST_ROUNDS = 2.0**52
 """The most rounds of a saved state."""
 # The places in `spent`.
@@ -86,6 +87,8 @@ class Foresee(NamedTuple):
     stamp: Ints
     """The round of the cached numbers; -1 if something has changed since."""
     work: Floats
+    evidence: Floats
+    """How far the arms are believed to rise, and whether a rise was seen, see `evidence`."""
     horizon: int
     ahead: int
     constant: float
@@ -104,13 +107,13 @@ class Foresee(NamedTuple):
 
     def inheritance(self) -> dict[str, str]:
         """For `rebase`: what is known of all units is copied as a whole, and cached numbers are not copied."""
-        whole = ("shapes", "noise", "pool", "prior", "spent", "work")
+        whole = ("shapes", "noise", "pool", "prior", "spent", "work", "evidence")
         return {**dict.fromkeys(whole, "whole"), "stamp": "none"}
 
     @property
     def since(self) -> frozenset[str]:
         """Arrays that states of older versions lack. They start empty."""
-        return frozenset({"waiting"})
+        return frozenset({"waiting", "evidence"})
 
     def check(self) -> None:
         arrays = (self.sums, self.totals, self.prefix, self.told, self.pool, self.prior, self.noise, self.spent)
@@ -133,6 +136,7 @@ class Foresee(NamedTuple):
         if not ((self.shapes > 0.0) & (self.shapes < 1e9)).all():
             raise InputError("state holds shapes that are not curves")
         check_beliefs(self.told, self.pool, self.prior)
+        check_evidence(self.evidence)
 
     def terms(self, t: int) -> dict[str, Floats]:
         """The recent average, the forecast beyond it, and what the index adds because the arm is not well known."""
@@ -160,8 +164,15 @@ def _explores(state: Foresee) -> bool:
     rounds = float(state.horizon) if state.horizon > 0 else spent[ROUNDS]
     each = rounds * spent[ARMS] / (TYPICAL * state.plays.size)
     share = max(LEAST_SHARE, min(each**4, 1.0 / math.sqrt(max(each, 1e-9))))
+    share *= max(LEAST_RISING, state.evidence[RISING])
     afford = state.budget * share * rounds * spent[WORTH] - spent[COST] >= spent[WORTH]
     return bool(afford and int(spent[ROUNDS]) % 2 == 1)
+
+
+@compiled
+def _ceiling(state: Foresee) -> float:
+    """What an arm may reach at best, as far as outcomes tell."""
+    return float(min(1.0, 2.0 * state.spent[TOP]))
 
 
 @compiled
@@ -192,6 +203,8 @@ def _tick(state: Foresee) -> None:
     rounds = int(spent[ROUNDS])
     if clock(rounds, rounds, ROUND_PARTS) != clock(rounds - 1, rounds - 1, ROUND_PARTS):
         believe(state.pool, state.prior)
+        each = max(float(state.horizon), spent[ROUNDS]) * state.size / state.plays.size
+        judge(state.lines, state.jumps, state.noise[0], _ceiling(state), each, state.evidence)
         _forget_indices(state)
 
 
@@ -213,9 +226,11 @@ def _update(state: Foresee, unit: int, outcome: float) -> None:
         noise[2] += 1.0
         state.waiting[unit] += 0.5 * (jump * jump)
         if noise[2] >= noise[3]:
-            noise[0] = math.sqrt(noise[1] / noise[2])
+            sigma = math.sqrt(noise[1] / noise[2])
             noise[3] = 1.1 * noise[2]
-            _forget_indices(state)
+            if abs(sigma - noise[0]) > CHANGE * noise[0]:
+                noise[0] = sigma
+                _forget_indices(state)
     state.last[unit] = outcome
     totals = state.totals[unit]
     totals[2] += 1.0
@@ -269,10 +284,7 @@ def _known(state: Foresee, unit: int) -> int:
 @compiled
 def _deviation(state: Foresee, unit: int) -> float:
     """The noise of a unit or of all units, whichever is more. A unit with chances near a half has more than others."""
-    pooled = state.noise[0]
-    steps = max(0.0, _known(state, unit) - 1.0)
-    own = math.sqrt((state.jumps[unit] + OWN_NOISE * pooled * pooled) / (steps + OWN_NOISE))
-    return float(max(pooled, own))
+    return own_noise(state.noise[0], state.jumps[unit], float(_known(state, unit)))
 
 
 @compiled
@@ -299,13 +311,15 @@ def _evaluate(state: Foresee, unit: int, now: int) -> tuple[float, float]:
     sigma = _deviation(state, unit)
     share = state.size / state.plays.size
     # What a probe of as many plays as the unit has may show, weighed against the cost of the probe.
-    top = min(1.0, 2.0 * state.spent[TOP])
+    top = _ceiling(state)
     rise = RISE_SCALE * max(0.0, top - value)
     doubt *= DOUBT_SCALE * top
     each = share * horizon
     hidden = min(1.0, each / FEW) * math.sqrt(rise * rise + doubt * doubt) * lambert(left / plays)
     luck = state.luck * min(1.0, each / MUCH) * sigma * sigma / math.sqrt(max(1, plays >> 1))
     luck *= lambert(share * left / plays)
+    hidden *= state.evidence[RISING]
+    luck *= state.evidence[RISING]
     value += math.sqrt(hidden * hidden + luck * luck)
     if plays < 2:
         # Nothing bounds a slope yet.

@@ -26,6 +26,8 @@ FORGET = 2.0
 """The power with which older plays count less."""
 SMALLEST_VARIANCE = 1e-8
 """The least variance of noise that is assumed, so that nothing is divided by 0."""
+FARTHEST = 50.0
+"""Shapes whose logarithm of the evidence is further from the best get no weight."""
 NEGLIGIBLE = 1e-9
 """Shapes of less weight are left out of a forecast."""
 # The places in a row of a posterior: means of level and rise, the variance of the rise, the weight of the shape.
@@ -95,35 +97,40 @@ def weigh(sums: Floats, totals: Floats, variance: float, prior: Floats, out: Flo
     """
     shapes = sums.shape[0]
     m0, v0, m1, v1 = prior[shapes + 1], prior[shapes + 2], prior[shapes + 3], prior[shapes + 4]
-    noise = max(variance, SMALLEST_VARIANCE)
-    n, x = totals[0] / noise, totals[1] / noise
+    precision = 1.0 / max(variance, SMALLEST_VARIANCE)
+    n, x = totals[0] * precision, totals[1] * precision
     a00 = 1.0 / v0 + n
     r0 = m0 / v0 + x
+    start = 0.5 * m0 * m0 / v0
+    top = prior[shapes] + 0.5 * r0 * r0 / a00 - start
     out[shapes, LEVEL] = r0 / a00
     out[shapes, RISE] = 0.0
     out[shapes, VAR_RISE] = 0.0
-    start = 0.5 * m0 * m0 / v0
-    top = prior[shapes] + 0.5 * r0 * r0 / a00 - start
     out[shapes, WEIGHT] = top
     start += 0.5 * m1 * m1 / v1
+    least, pull, inverse = a00 / v1, m1 / v1, 1.0 / v1
     for shape in range(shapes):
-        a01, a11 = sums[shape, 0] / noise, 1.0 / v1 + sums[shape, 1] / noise
-        r1 = m1 / v1 + sums[shape, 2] / noise
+        a01, a11 = sums[shape, 0] * precision, inverse + sums[shape, 1] * precision
+        r1 = pull + sums[shape, 2] * precision
         # The determinant is at least a00/v1, but rounding may make it smaller where a shape has settled.
-        det = max(a00 * a11 - a01 * a01, a00 / v1)
-        level, rise = (a11 * r0 - a01 * r1) / det, (a00 * r1 - a01 * r0) / det
+        scale = 1.0 / max(a00 * a11 - a01 * a01, least)
+        level, rise = (a11 * r0 - a01 * r1) * scale, (a00 * r1 - a01 * r0) * scale
         evidence = prior[shape] + 0.5 * (level * r0 + rise * r1) - start
         out[shape, LEVEL] = level
         out[shape, RISE] = rise
-        out[shape, VAR_RISE] = a00 / det
+        out[shape, VAR_RISE] = a00 * scale
         out[shape, WEIGHT] = evidence
         top = max(top, evidence)
     total = 0.0
+    # The second factor of a weight is one over the square root of the determinants.
+    flat = 1.0 / (a00 * v0)
     for shape in range(shapes + 1):
-        # The second factor is the square root of the determinants; a00/det is the variance of the rise.
-        size = a00 * v0 if shape == shapes else a00 / out[shape, VAR_RISE] * v0 * v1
-        out[shape, WEIGHT] = math.exp(out[shape, WEIGHT] - top) / math.sqrt(size)
-        total += out[shape, WEIGHT]
+        less = top - out[shape, WEIGHT]
+        weight = 0.0
+        if less < FARTHEST:
+            weight = math.exp(-less) * math.sqrt(flat if shape == shapes else flat * out[shape, VAR_RISE] * inverse)
+        out[shape, WEIGHT] = weight
+        total += weight
     for shape in range(shapes + 1):
         out[shape, WEIGHT] /= total
 
