@@ -143,8 +143,7 @@ def test_the_examples_say_what_their_files_say():
     assert ranked("crowdsourcing", 100_000)[2] == "CRUCB"
     assert ranked("planning", 2_000)[:2] == ["best so far", "Foresight"]
     assert ranked("planning", 20_000)[0] == "CRUCB"
-    assert set(ranked("planning", 20_000)[1:3]) == {"Foresight", "HorizonCRUCB"}
-    assert ranked("planning", 20_000)[3] == "round robin"
+    assert ranked("planning", 20_000)[1:4] == ["HorizonCRUCB", "round robin", "Foresight"]
     assert set(ranked("routing", 10_000)[:2]) == {"Foresight", "HorizonCRUCB"}
     assert set(ranked("routing", 200_000)[:2]) == {"Foresight", "HorizonCRUCB"}
 
@@ -208,9 +207,8 @@ def test_the_guide_to_policies_says_what_its_files_say(tables):
     assert worse == {"k-max"}
     assert shares["k-max", "foresight"] < 1e-4
     assert shares["metelli-2", "horizon-crucb"] < 0.1 < 0.5 < shares["metelli-2", "foresight"]
-    # With four seeds it "meets what is wanted in all families but the flat one".
-    missed = [row["where"] for row in tables.beside_best_rivals_5000() if float(row["ratio"]) > 1.5]
-    assert missed == ["flat, 5000 rounds"]
+    # With four seeds it "meets what is wanted in every family".
+    assert all(float(row["ratio"]) <= 1.5 for row in tables.beside_best_rivals_5000())
     # "Thompson sampling and the mean of the newer half lose less" on flat arms.
     flat = {
         row["policy"]: row["mean"]

@@ -66,7 +66,7 @@ class Foresight(BaseArmPolicy):
     these rounds cost, by the means of the arms that they play, is added up. A round explores only if the sum would
     stay within a share of what the whole run is expected to earn, even if the round earned nothing. With
     :math:`q = T \ell/(750 K)` and :math:`\ell` arms per round, the share is the product of ``budget``, of
-    :math:`\min(q^4, 1/\sqrt q)` or a twentieth, and of :math:`\varphi` or a quarter, whichever is more. So a short run
+    :math:`\min(q^4, 1/\sqrt q)` or a twentieth, and of :math:`\varphi` or a half, whichever is more. So a short run
     hardly explores in this way, because it could not see a rise anyway. A long run needs a smaller share.
 
     Every arm is played once first. Noise is measured. If the reward is the largest outcome, the arm with the best

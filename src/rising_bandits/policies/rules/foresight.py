@@ -27,7 +27,7 @@ RISE_SCALE, DOUBT_SCALE = 0.02, 0.25
 """The gain that an arm may still hide, as shares of its headroom and of its forecast's deviation."""
 TYPICAL = 750.0
 """The rounds per arm of a run that may use its whole budget. Shorter and longer runs may use a share of it."""
-LEAST_SHARE, LEAST_RISING = 0.05, 0.25
+LEAST_SHARE, LEAST_RISING = 0.05, 0.5
 """The least shares of the budget: for the rounds per arm, and for how far arms are believed to rise."""
 FEW, MUCH = 20.0, 1000.0
 """From this many rounds per arm on, doubt and luck count in full. A shorter run gains less from trying arms."""
