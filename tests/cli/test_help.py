@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -80,6 +81,9 @@ def test_rising_alone_shows_what_one_can_do(run, capsys):
 )
 def test_a_command_without_its_extra_says_what_to_install(run, monkeypatch, capsys, words, extra):
     monkeypatch.setattr("rising_bandits._extras.find_spec", lambda name: None)
+    # What an earlier test has imported is not looked for again.
+    for name in [name for name in sys.modules if name.startswith("rising_bandits.serve")]:
+        monkeypatch.delitem(sys.modules, name)
     assert run(*words) == 2
     said = capsys.readouterr().err
     assert f"pip install '.[{extra}]'" in " ".join(said.split())
