@@ -87,7 +87,7 @@ def test_the_page_is_used_with_the_keyboard_alone(storage, served, page):
     assert page.evaluate("document.activeElement.textContent") == f"Done: reset {picked}."
     assert study.plays()[picked] == 0
     page.get_by_role("button", name="Compare with today").press("Enter")
-    page.get_by_text("the study and 'today' on").wait_for()
+    page.get_by_text("too few decisions were told").wait_for()
 
 
 def named(page):

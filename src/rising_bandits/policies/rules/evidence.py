@@ -45,7 +45,7 @@ def own_noise(pooled: float, jumps: float, plays: float) -> float:
     ``jumps`` is half the sum of the squared steps between the arm's outcomes.
 
     >>> own_noise(0.1, 0.0, 100.0), round(own_noise(0.1, 25.0, 101.0), 3)
-    (0.1, 0.49)
+    (0.1, 0.491)
     """
     own = math.sqrt((jumps + OWN_NOISE * pooled * pooled) / (max(0.0, plays - 1.0) + OWN_NOISE))
     return float(max(pooled, own))
