@@ -138,7 +138,7 @@ def memory() -> dict[str, float]:
 
 def live_small(rounds: int = 20_000) -> dict[str, float]:
     task = rb.tasks.get("path-easy")
-    policy = rb.CRUCB(sigma=task.sigma)
+    policy = rb.CRUCB(sigma=0.5)
     policy.start(task.problem, horizon=task.horizon, rng=np.random.default_rng(0))
     outcomes = np.random.default_rng(1).random((rounds, 4))
     for row in outcomes[:200]:
